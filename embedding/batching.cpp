@@ -10,17 +10,17 @@
 namespace latebind::embedding {
 namespace {
 
-// Below this a batch is too small to keep one worker's arithmetic units busy.
+// A smaller batch does not keep one worker's arithmetic units busy.
 constexpr std::size_t kTaperedTokensMin = 256;
 
-// The same without padding: a run costs no more than a few tokens there.
+// The same limit without padding, where a run costs no more than a few tokens.
 constexpr std::uint64_t kUnpaddedTokensMin = 128;
 
-// Up to here a batch may have any number of rows: dividing so few costs more than a new shape does.
+// Up to this size, a batch may have any number of rows: dividing so few rows costs more than a new shape.
 constexpr std::size_t kAnyRowsMost = 8;
 
-// How many tokens the next batch may have when `remaining` are left for all workers: half of a worker's share, so that
-// an uneven run can still be evened out by the batches after it.
+// Returns the largest size of the next batch if `remaining` tokens are left for all workers: half of a worker's share,
+// so that later batches can still even out an uneven run.
 std::size_t tapered(std::size_t budget, std::uint64_t remaining, const Taper& taper) {
   if (taper.workers <= 1) return budget;
   const auto share = static_cast<std::size_t>(remaining / (2 * taper.workers));
@@ -30,7 +30,7 @@ std::size_t tapered(std::size_t budget, std::uint64_t remaining, const Taper& ta
 // Lengths are rounded up to this many steps per octave: some 3 % more to compute for an eighth of the shapes.
 constexpr std::size_t kStepsInOctave = 8;
 
-// Coarser where attention alone is padded.
+// Coarser steps if only attention is padded.
 constexpr std::size_t kPackedStepsInOctave = 4;
 constexpr std::size_t kPackedStep = 8;
 
@@ -67,12 +67,12 @@ std::uint64_t BatchShape::packed_cost(std::uint64_t texts_tokens, std::size_t ro
 
 namespace {
 
-// As divide(): any number of texts may be together.
+// Like divide(), by the same dynamic programming, with any number of texts in a batch.
 std::vector<Batch> divide_packed(std::span<const std::uint32_t> lengths, const BatchShape& shape, const Taper& taper) {
   const std::size_t count = lengths.size();
   std::vector<std::uint64_t> cost(count + 1, 0);
   std::vector<std::size_t> rows(count, 1);
-  // Tokens of all texts from a position on.
+  // tokens[i] is the number of tokens of the texts from i on.
   std::vector<std::uint64_t> tokens(count + 1, 0);
   for (std::size_t i = count; i-- > 0;) {
     tokens[i] = tokens[i + 1] + lengths[i];
@@ -122,7 +122,11 @@ std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchSha
                           const ReadyShapes& ready) {
   if (shape.without_padding) return divide_without_padding(lengths, shape, taper);
   if (shape.packs_tokens) return divide_packed(lengths, shape, taper);
-  // From the end: what the texts from each position on cost at least, and which shape their first batch has then.
+  // Dynamic programming from the end: cost[i] is the least cost of the texts from i on, and first[i] is the shape of
+  // the first batch in the cheapest division of them. Lengths descend, so text i determines the width of a batch that
+  // begins with it. A batch costs rows * width + kRunTokens, and kNewShapeTokens if its shape is not ready. Only few
+  // numbers of rows are tried at each position (BatchShape::allows()), and ready shapes that are wider; so the time is
+  // linear in the number of texts.
   const std::size_t count = lengths.size();
   std::vector<std::uint64_t> cost(count + 1, 0);
   std::vector<ReadyShape> first(count);
@@ -140,7 +144,7 @@ std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchSha
     const std::size_t most =
         std::min(count - i, std::clamp<std::size_t>(tapered(shape.tokens, remaining, taper) / width, 1, full));
     const auto consider = [&](std::size_t some) {
-      // A single text is computed at its own length.
+      // A single text is computed at its exact length.
       const ReadyShape one{some, some == 1 ? lengths[i] : width};
       std::uint64_t total = some * one.width + kRunTokens + cost[i + some];
       if (ready.matters() && !is_ready(one)) total += kNewShapeTokens;
@@ -207,7 +211,7 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
     while (end < sorted.size() && end - first < rows && static_width(sorted[end], limits.static_lengths) == width)
       ++end;
     plan.batches.push_back({first, end - first, width});
-    // A static shape is computed whole, however few rows of it are used.
+    // A static shape is computed completely, however few of its rows are used.
     plan.padded_tokens += rows * width;
     first = end;
   }

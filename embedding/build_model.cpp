@@ -32,10 +32,10 @@ core::SourceFile source_of(const StoredFile& stored) {
   return {.file = stored.part.where.file, .identity = stored.part.identity, .mapped = true};
 }
 
-// How the outputs that are asked for are computed.
+// The requested outputs, and how they are computed.
 struct Plan {
   OutputList outputs;
-  // From the vectors of tokens, as far as outputs can be.
+  // Outputs are computed from the token vectors if they can be.
   bool from_states = false;
 };
 
@@ -47,7 +47,7 @@ Result<Plan> plan_of(const Specification& model, const GraphOptions& options) {
   return Plan{.outputs = std::move(outputs), .from_states = from_states};
 }
 
-// The ends of the network, each once, and which of them each output takes.
+// The distinct ends of the network, and the end that each output takes.
 struct Ends {
   std::vector<NetworkEnd> ends;
   std::vector<std::size_t> of_output;
@@ -114,7 +114,7 @@ Result<GraphModel> from_weights(const Specification& model, Plan plan) {
                     .may_be_unattended = roles && roles->fills_unattended()};
 }
 
-// From its file, so that data in files beside it is found; from memory in a bundle.
+// Loads the model from its file, so that external data beside it is found; from memory if it is in a bundle.
 Result<core::Model> onnx_model(const Specification& spec, const StoredFile& stored) {
   if (spec.files.package() == nullptr) return core::Model::from_file(*spec.network.onnx_file);
   LB_RETURN_IF_ERROR(graph::check_onnx_structure(stored.bytes()).with_context(stored.name));
@@ -155,8 +155,8 @@ Result<GraphModel> build_either(const Specification& model, Plan plan) {
                             platform::path_to_utf8(model.files.place()), known_architectures({})));
 }
 
-// Whether a portable ONNX file declares what the graph does: who wrote the bundle may have exported another network
-// than the one that config.json describes.
+// Checks that a portable ONNX file declares the same inputs and outputs as the graph: the author of the bundle may have
+// exported another network than the one in config.json.
 Status check_same_tensors(const graph::Graph& graph, const graph::OnnxSignature& onnx) {
   std::vector<const graph::Input*> inputs;
   for (const graph::Node& node : graph.nodes()) {
@@ -202,7 +202,7 @@ Result<graph::Graph> make_graph(const Specification& model, const GraphOptions& 
 
 Result<GraphModel> build_model(const Specification& model, const GraphOptions& options) {
   LB_ASSIGN_OR_RETURN(Plan plan, plan_of(model, options));
-  // The bundle's blobs return what the portable model does: the model's own output, pooled by the network.
+  // The bundle's blobs compute the same as the portable model: the model's own output, pooled by the network.
   const bool is_portable = !plan.from_states && plan.outputs == OutputList{model.outputs.front()};
   LB_ASSIGN_OR_RETURN(GraphModel graph, build_either(model, std::move(plan)));
   if (!model.network.weights.empty() || !graph.is_pooled()) graph.assumed = model.assumed;
@@ -230,7 +230,7 @@ Result<core::Model> model_of_bundle(const core::Package& package) {
                                portable->latebind->assets.contains(kWeightsRole);
   if (carries_weights) {
     auto made = graph_of_bundle(package, *portable);
-    // What is not known here, a later release may have written: vendors run its ONNX file all the same.
+    // A later release may have written what is unknown here; vendors can still run its ONNX file.
     const StatusCode code = made.status().code();
     if (made.ok() || (code != StatusCode::kUnsupported && code != StatusCode::kNotFound)) return made;
     core::log(core::LogLevel::kInfo, fmt::format("{}: only vendors' runtimes can run it: {}", package.files().name(),

@@ -22,12 +22,12 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// Texts of a folder that its owner would miss, though nothing reads them.
+// Files that a bundle keeps although loading does not need them.
 constexpr const char* kCompanions[] = {"README.md", "LICENSE", "LICENSE.txt", "NOTICE"};
-// Front matter beyond this is not looked at.
+// Only this many bytes are searched for front matter.
 constexpr std::size_t kFrontMatterMax = std::size_t{64} << 10;
 
-// ONNX Runtime's name for the folder in which it looks for the weights.
+// ONNX Runtime's option for the folder in which it looks for the weights.
 constexpr const char* kWeightsFolderOption = "session.model_external_initializers_file_folder_path";
 
 Result<std::string> add_small_files(const ModelFolder& folder, core::PackageWriter& writer) {
@@ -50,7 +50,7 @@ Result<std::string> add_small_files(const ModelFolder& folder, core::PackageWrit
   return writer.add_asset(files);
 }
 
-// "apache-2.0" of a README that begins with "---", lines of "key: value" and "---".
+// Returns the licence, such as "apache-2.0", from a README that begins with "---", lines of "key: value" and "---".
 std::string licence_of(const ModelFolder& folder) {
   const auto readme = folder.files().open_file(folder.files().place() / "README.md");
   if (!readme.ok()) return {};

@@ -1,6 +1,6 @@
-// CrossEncoder: scores for two texts together, such as a query and a document.
+// CrossEncoder: computes scores for two texts together, such as a query and a document.
 //
-// A view of an encoder with the output `score`. Thread-safe after construction.
+// A view of an embedder with the output `score`, which it owns. Thread-safe after construction.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@ namespace latebind::embedding {
 
 class CrossEncoder {
  public:
-  // `network` must be of this kind.
+  // `network` must be a cross-encoder.
   static std::unique_ptr<CrossEncoder> of(std::unique_ptr<Embedder> network);
 
-  // The names of a pair's scores: one, for most models that rank.
+  // The names of a pair's scores. Most models that rank have one.
   [[nodiscard]] const std::vector<std::string>& labels() const { return output_.labels(); }
 
-  // Writes pairs.size() rows of labels().size() scores to `out`, in the order of the pairs; `raw`: the network's
-  // numbers as they are. The errors of Encoder::encode(). Texts that are too long together are cut as the reference
-  // does it, the longer one first. kInvalidArgument for dimensions or a length of 1 in options.texts.
+  // Writes pairs.size() rows of labels().size() scores to `out`, in the order of the pairs. `raw` keeps the network's
+  // numbers as they are. Pairs that are too long are cut like in the reference, the longer text first. Returns the
+  // errors of Encoder::encode(), and kInvalidArgument if options.texts sets `dimensions` or `normalize`.
   [[nodiscard]] core::Result<EmbedStats> score(std::span<const TextPair> pairs, std::span<float> out,
                                                const EmbedOptions& options = {}, bool raw = false) const;
 
-  // Its limits, device, tokenizer and queue; and for EmbedTask.
+  // The embedder, for its limits, device, tokenizer and queue, and for EmbedTask.
   [[nodiscard]] const Embedder& network() const { return *network_; }
 
  private:
@@ -40,7 +40,7 @@ class CrossEncoder {
   const ScoreOutput& output_;
 };
 
-// The positions of documents by their scores, highest first; of equal scores the earlier one. At most `most` of them.
+// Returns the positions of at most `most` documents by descending score. Equal scores keep their order.
 [[nodiscard]] std::vector<std::size_t> rank_by_score(std::span<const float> scores, std::size_t most);
 
 }  // namespace latebind::embedding

@@ -1,4 +1,4 @@
-// Statistics of what was embedded. A value.
+// EmbedStats: statistics of embedded texts. A value.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@ namespace latebind::embedding {
 
 struct EmbedStats {
   std::uint64_t texts = 0;
-  std::uint64_t tokens = 0;         // real ones, special tokens included, after truncation
-  std::uint64_t padded_tokens = 0;  // what was computed: batch rows times batch width
+  std::uint64_t tokens = 0;         // without padding, with special tokens, after truncation
+  std::uint64_t padded_tokens = 0;  // computed tokens, padding included
   std::uint64_t truncated_texts = 0;
-  std::uint64_t fallback_texts = 0;  // computed by a fallback, whatever the attestation says before and after
+  std::uint64_t fallback_texts = 0;  // computed by a fallback
   double seconds = 0;                // wall time of the call, or of the stream
 
-  // Share of the computed tokens that was padding, 0 to 1.
+  // The share of padding in the computed tokens, from 0 to 1.
   [[nodiscard]] double padding_ratio() const {
     if (padded_tokens == 0) return 0;
     return static_cast<double>(padded_tokens - tokens) / static_cast<double>(padded_tokens);

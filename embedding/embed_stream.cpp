@@ -21,15 +21,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Windows that are computed, wait for it, or wait to be pulled. With two, the workers go on with the second when the
-// first one's last batches are in progress; a third may be complete before the first one is taken away.
+// The most windows that are computed, or wait to be computed or pulled. With two, the workers continue with the second
+// while the last batches of the first are in progress; a third may be complete before the first is pulled.
 constexpr std::size_t kWindowsMax = 3;
 
-// More texts in a window are padded less, but wait longer for each other and take more memory: beyond some dozens of
-// batches there is next to nothing to gain.
+// More texts in a window need less padding, but wait longer for each other and take more memory. Beyond some dozens of
+// batches the gain is negligible.
 constexpr std::size_t kWindowTextsLeast = 2048;
 constexpr std::size_t kWindowTextsMost = 16384;
-// Vectors of tokens in a window: of 128 numbers each, 32 MiB.
+// The most token vectors in a window: 32 MiB for 128 numbers each.
 constexpr std::size_t kWindowVectorsMost = std::size_t{1} << 16;
 
 std::size_t window_texts_of(const EmbedStreamOptions& options, const Pipeline& pipeline) {
@@ -63,31 +63,31 @@ struct EmbedStream::Parts {
         window_bytes(options.window_bytes),
         alone(options.alone) {}
 
-  // Memory that is kept from window to window.
+  // A window, whose memory is reused.
   struct Window {
     std::uint64_t first = 0;
     std::size_t bytes = 0;
     TokenTable tokens;
     struct Part {
       std::vector<float> computed;
-      std::vector<float> vectors;  // where they are not as computed
+      std::vector<float> vectors;  // filled if the stream changes the computed rows
       std::vector<SparseVector> sparse;
     };
     std::vector<Part> parts;             // one for each output
-    std::vector<ResultWindow> results;   // what callers see of them
-    Scheduler::Submission submission{};  // last: it uses the above
+    std::vector<ResultWindow> results;   // the views that callers receive
+    Scheduler::Submission submission{};  // declared last, because it uses the members above
   };
 
   Pipeline& pipeline;
   const TokenLimits limits;
-  const std::vector<VectorShape> shapes;  // of each output
+  const std::vector<VectorShape> shapes;  // one for each output
   const bool is_ragged;                   // an output has a vector for each token
   const std::size_t window_texts;
   const std::size_t window_bytes;
   const bool alone;
   Scheduler::Owner owner;
 
-  // Of the pushing thread.
+  // Used by the pushing thread; the pulling thread reads `pushed` after finish().
   std::unique_ptr<Window> filling;
   std::uint64_t pushed = 0;
 
@@ -101,14 +101,14 @@ struct EmbedStream::Parts {
   Status error;
   EmbedStats stats;
 
-  std::unique_ptr<Window> pulled;  // of the pulling thread
+  std::unique_ptr<Window> pulled;  // used by the pulling thread only
 
   [[nodiscard]] Status error_now() const {
     const std::lock_guard lock(mutex);
     return error;
   }
 
-  // Why no text can be taken now.
+  // Returns why no text is accepted now, or ok.
   [[nodiscard]] Status check_room() const {
     const std::lock_guard lock(mutex);
     if (!error.ok()) return error;
@@ -116,7 +116,7 @@ struct EmbedStream::Parts {
     return in_flight.size() < kWindowsMax ? Status() : is_busy();
   }
 
-  // An error that stays.
+  // Keeps the first error, which all later calls return.
   Status keep(Status status) {
     if (status.ok()) return status;
     {
@@ -178,7 +178,7 @@ struct EmbedStream::Parts {
     return {};
   }
 
-  // Waits until `is_so`, under the lock, or the limits.
+  // Waits, with the lock, until `is_so` holds or the limits end.
   template <class IsSo>
   Status wait(std::unique_lock<std::mutex>& lock, const core::RunOptions& limits_of_call, IsSo is_so) {
     while (!is_so()) {
@@ -192,7 +192,7 @@ struct EmbedStream::Parts {
     return {};
   }
 
-  // A waiting call hears that it is cancelled.
+  // Wakes a waiting call when it is cancelled.
   [[nodiscard]] core::Cancellation::Watch watch(const core::RunOptions& limits_of_call) {
     return {limits_of_call.cancellation, [this] {
               const std::lock_guard lock(mutex);
@@ -223,7 +223,7 @@ struct EmbedStream::Parts {
     }
     if (const Status status = first->submission.wait(limits_of_call); !status.ok()) {
       if (!first->submission.is_over()) return status;
-      LB_RETURN_IF_ERROR(keep(first->submission.wait()));  // it may have ended just after the call's time
+      LB_RETURN_IF_ERROR(keep(first->submission.wait()));  // it may have ended just after the call's deadline
     }
     shape_results(*first);
     recycle();
@@ -242,7 +242,7 @@ struct EmbedStream::Parts {
     return window;
   }
 
-  // Brings the results of a window that is over into the form of this stream.
+  // Brings the results of a finished window into the shape of this stream.
   void shape_results(Window& window) const {
     const auto outputs = pipeline.forward().outputs();
     window.results.assign(outputs.size(), ResultWindow());
@@ -267,7 +267,7 @@ struct EmbedStream::Parts {
 EmbedStream::EmbedStream(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 EmbedStream::~EmbedStream() {
-  // The newest first: nothing of it has begun while the older ones are being computed.
+  // Destroys the newest window first, so that it does not begin while older ones are computed.
   while (!parts_->in_flight.empty())
     parts_->in_flight.pop_back();
 }

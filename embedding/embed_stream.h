@@ -1,7 +1,7 @@
-// EmbedStream: vectors for an endless sequence of texts in bounded memory, in input order.
+// EmbedStream: computes vectors for an endless sequence of texts in bounded memory, in input order.
 //
-// Texts are pushed and gathered into windows, sorted by length within a window and computed while the next one is being
-// filled; finished windows are pulled. One thread may push while another one pulls.
+// Pushed texts are collected into windows. Each window is sorted by length and computed while the next one is filled;
+// finished windows are pulled. One thread may push while another one pulls. The caller owns the stream.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ namespace latebind::embedding {
 
 class Pipeline;
 
-// A window is full when it has either. 0 texts: as many as a batch has tokens, which makes some dozens of batches of
-// common texts, but at least 2048 and at most 16384.
+// A window is full when it reaches either limit. window_texts = 0 selects the number of tokens of a batch, which makes
+// some dozens of batches of common texts, but at least 2048 and at most 16384.
 struct EmbedStreamOptions {
   std::size_t window_texts = 0;
   std::size_t window_bytes = std::size_t{8} << 20;
   TextOptions texts{};
-  // See EmbedOptions: with it, the same texts give the same bits.
+  // If set, the same texts give the same bits; see EmbedOptions.
   bool alone = true;
 };
 
@@ -34,51 +34,53 @@ struct EmbedStreamOptions {
 struct ResultWindow {
   std::span<const float> vectors{};  // rows of the output's dimension, or of the stream's dimensions()
   std::span<const SparseVector> sparse{};
-  std::span<const std::uint32_t> vector_counts{};  // ragged rows: how many of them each text has
+  std::span<const std::uint32_t> vector_counts{};  // for ragged rows: the number of rows of each text
 };
 
-// Consecutive texts with their results: those of the encoder's first output, and in `outputs` those of all.
+// Consecutive texts with the results of the encoder's first output. `outputs` has the results of all outputs.
 struct VectorWindow : ResultWindow {
-  std::uint64_t first = 0;                        // the position of its first text in the stream
-  std::span<const std::uint32_t> token_counts{};  // of each text, as computed; empty when the stream has ended
+  std::uint64_t first = 0;                        // position of the first text in the stream
+  std::span<const std::uint32_t> token_counts{};  // computed tokens of each text; empty at the end of the stream
   std::span<const ResultWindow> outputs{};
-  // Which device computed them: a fallback, where one did. Null where there was nothing to compute.
+  // The attestation of the device that computed the texts; that of a fallback if any batch ran on a fallback. Null if
+  // the window needed no computation.
   std::shared_ptr<const core::Attestation> answered_by{};
 };
 
 class EmbedStream {
  public:
-  // Fails when the options are wrong. The encoder must outlive the stream.
+  // Returns an error if the options do not fit the model. The encoder must outlive the stream.
   static core::Result<std::unique_ptr<EmbedStream>> open(const Encoder& encoder,
                                                          const EmbedStreamOptions& options = {});
-  // The same on the route of the role in `options`.
+  // The same on the route for the role in `options`.
   static core::Result<std::unique_ptr<EmbedStream>> open(const Embedder& embedder,
                                                          const EmbedStreamOptions& options = {});
-  // As above, for those within this layer.
+  // The same for callers inside this layer.
   static core::Result<std::unique_ptr<EmbedStream>> open(Pipeline& pipeline, const EmbedStreamOptions& options = {});
-  // Waits for what is being computed and drops it.
+  // Waits for the running batches and drops all results.
   ~EmbedStream();
 
-  // Floats of a vector of the first output; 0 for sparse ones.
+  // The number of floats of a vector of the first output; 0 for sparse vectors.
   [[nodiscard]] std::size_t dimensions() const;
 
-  // Takes a text, or is kBusy while as many windows as there may be wait to be pulled, or kInvalidArgument when the
-  // stream is finished. Any other error stays: all calls repeat it. Positions in errors count from the start of the
-  // stream.
+  // Adds a text. Returns kBusy while the maximum number of windows are computed or wait to be pulled, and
+  // kInvalidArgument after finish(). Any other error is permanent, and all later calls repeat it. Positions in errors
+  // count from the start of the stream.
   [[nodiscard]] core::Status push(std::string_view text);
-  // Whether push() would be busy, and waiting until it is not.
+  // is_full() returns whether push() would return kBusy. wait_for_room() waits until it would not.
   [[nodiscard]] bool is_full() const;
   [[nodiscard]] core::Status wait_for_room(const core::RunOptions& limits);
-  // No more texts will be pushed.
+  // Declares that no more texts follow.
   [[nodiscard]] core::Status finish();
 
-  // The next window, which stays valid until the next one is pulled; one without texts at the end of the stream. Waits
-  // for it (kDeadlineExceeded, kCancelled: nothing is lost), also for texts that another thread has yet to push.
+  // Waits for the next window and returns it. The window is valid until the next pull(); it has no texts at the end of
+  // the stream. Also waits for texts that another thread has yet to push. Returns kDeadlineExceeded or kCancelled if
+  // `limits` end first; no results are lost.
   [[nodiscard]] core::Result<VectorWindow> pull(const core::RunOptions& limits = {});
-  // Whether pull() would not wait.
+  // Returns whether pull() would return without waiting.
   [[nodiscard]] bool is_ready() const;
 
-  // What has been pulled so far.
+  // The statistics of the pulled windows.
   [[nodiscard]] EmbedStats stats() const;
 
  private:
@@ -87,9 +89,9 @@ class EmbedStream {
   std::unique_ptr<Parts> parts_;
 };
 
-// Pushes what `next` returns until it returns nothing (a text stays valid until the next one is requested), and passes
-// every window to `sink` as soon as it is ready, all on this thread. The first error of any of them, and that of
-// `limits`, which bound each wait for a window.
+// Pushes the texts that `next` returns until it returns std::nullopt, and passes every window to `sink` as soon as it
+// is ready, all on this thread. A text must be valid until the next one is requested. `limits` bound each wait for a
+// window. Returns the first error of the stream, `next`, `sink` or `limits`.
 [[nodiscard]] core::Status embed_all(EmbedStream& stream,
                                      const std::function<core::Result<std::optional<std::string_view>>()>& next,
                                      const std::function<core::Status(const VectorWindow&)>& sink,

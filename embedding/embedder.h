@@ -1,7 +1,8 @@
-// Embedder: text to vectors, with an unmodified sentence-transformers model folder from the hub.
+// Embedder: turns texts into vectors, with an unmodified sentence-transformers model folder from the hub.
 //
-// A view of one encoder, or of a router's two: texts take the encoder of their role, and what the embedder says about
-// itself is that of documents. Thread-safe after construction. The engine's registry must outlive it.
+// A view of one encoder, or of the two encoders of a router. Each text goes to the encoder for its role; the properties
+// of the embedder are those of the encoder for documents. Thread-safe after construction. The engine's registry must
+// outlive it.
 #pragma once
 
 #include <cstddef>
@@ -26,17 +27,19 @@ class ModelFolder;
 class Output;
 
 struct EmbedderOptions : EncoderOptions {
-  // The ONNX file of the model's folder that is used instead of its weights: FolderOptions.
+  // The ONNX file in the model's folder that replaces the weights; see FolderOptions.
   std::string onnx_file{};
-  // What the model must be; nothing: any kind, for callers that ask kind() afterwards.
+  // The required kind of the model. std::nullopt accepts any kind; the caller then checks kind().
   std::optional<EncoderKind> kind = EncoderKind::kEmbedder;
-  // The only route of a router that is loaded; kUnspecified: both.
+  // The only route of a router that is loaded; kUnspecified loads both.
   TextRole role = TextRole::kUnspecified;
 };
 
 class Embedder {
  public:
-  // Reads the folder and opens its encoders.
+  // Reads the folder and opens its encoders. Returns the errors of ModelFolder::open(), Encoder::open() and
+  // wrong_kind(); kInvalidArgument if options.load.compile has input_shapes; kInvalidModel if the dimensions of a
+  // router's two routes differ.
   static core::Result<std::unique_ptr<Embedder>> open(const core::Engine& engine,
                                                       const std::filesystem::path& model_folder,
                                                       const core::Placement& placement, const EmbedderOptions& options);
@@ -45,10 +48,10 @@ class Embedder {
   [[nodiscard]] const std::string& name() const { return documents().name(); }
   [[nodiscard]] EncoderKind kind() const { return kind_; }
   [[nodiscard]] bool has_routes() const { return encoders_.has_routes(); }
-  // The encoder of texts with this role. kInvalidArgument where the role must be given.
+  // Returns the encoder of texts with this role. Returns kInvalidArgument if the role is required but missing.
   [[nodiscard]] core::Result<const Encoder*> route_for(TextRole role) const;
   [[nodiscard]] const Router<Encoder>& encoders() const { return encoders_; }
-  // The only encoder, or that of documents, which the following are about.
+  // The only encoder, or the one for documents. The following functions describe it.
   [[nodiscard]] const Encoder& documents() const { return encoders_.documents(); }
   [[nodiscard]] std::size_t dimension() const { return documents().dimension(); }
   [[nodiscard]] std::size_t max_tokens(TextRole role = TextRole::kDocument) const {
@@ -59,39 +62,39 @@ class Embedder {
   [[nodiscard]] const Prompts& prompts() const { return documents().prompts(); }
   [[nodiscard]] const TextLimits& limits() const { return documents().limits(); }
   [[nodiscard]] std::shared_ptr<const Tokenizer> tokenizer() const { return documents().tokenizer(); }
-  // Its first output, and what that says about itself.
+  // The first output, and its properties.
   [[nodiscard]] const Output& output() const;
   [[nodiscard]] bool gives_token_vectors() const;
   [[nodiscard]] graph::PoolingMode pooling() const;
   [[nodiscard]] bool normalizes() const;
   [[nodiscard]] std::span<const std::size_t> matryoshka_dimensions() const;
-  // Of all encoders together.
+  // The sums over all encoders.
   [[nodiscard]] std::size_t hung_runs() const;
   [[nodiscard]] QueueState queue_state() const;
-  // Compiles now what is otherwise compiled when a text first needs it, such as every static length.
+  // Compiles in advance what is otherwise compiled when a text first needs it, such as every static length.
   [[nodiscard]] core::Status prepare() const;
 
   // Writes texts.size() rows of dimension() (or options.texts.dimensions) floats to `out`, in the order of the texts.
-  // The errors of Encoder::encode(), and kInvalidArgument for a role that must be given. kUnsupported for a model that
-  // gives other results.
+  // Returns the errors of Encoder::encode(), kInvalidArgument if the role is required but missing, and kUnsupported for
+  // a model with another form of results.
   [[nodiscard]] core::Result<EmbedStats> embed(std::span<const std::string_view> texts, std::span<float> out,
                                                const EmbedOptions& options = {}) const;
-  // The same for texts whose token ids are known, special tokens included: no prompt is put before them.
+  // The same for texts whose token ids are known, special tokens included. No prompt is added.
   using Ids = embedding::Ids;
   [[nodiscard]] core::Result<EmbedStats> embed_ids(std::span<const Ids> texts, std::span<float> out,
                                                    const EmbedOptions& options = {}) const;
-  // The same with a number for each label of a pair, for CrossEncoder, which makes scores of them.
+  // The same with one number for each label of a pair. CrossEncoder turns these numbers into scores.
   [[nodiscard]] core::Result<EmbedStats> embed_pairs(std::span<const TextPair> pairs, std::span<float> out,
                                                      const EmbedOptions& options = {}) const;
-  // The same with a sparse vector for each text: out.size() is at least the number of texts.
+  // The same with a sparse vector for each text. out.size() must be at least the number of texts.
   [[nodiscard]] core::Result<EmbedStats> embed_sparse(std::span<const std::string_view> texts,
                                                       std::span<SparseVector> out,
                                                       const EmbedOptions& options = {}) const;
-  // The same with vectors of tokens: appends to `out`, whose dimension is set. options.texts has neither dimensions nor
-  // `normalize`.
+  // The same with token vectors. Appends to `out` and sets its dimension. Returns kInvalidArgument if
+  // options.texts.dimensions differs from dimension(); options.texts.normalize has no effect.
   [[nodiscard]] core::Result<EmbedStats> embed_tokens(std::span<const std::string_view> texts, RaggedRows& out,
                                                       const EmbedOptions& options = {}) const;
-  // The same to `sink`, so that no more than some texts' vectors are in memory.
+  // The same to `sink`, so that only the vectors of a few texts are in memory.
   using TokenSink = embedding::TokenSink;
   [[nodiscard]] core::Result<EmbedStats> embed_tokens(std::span<const std::string_view> texts, const TokenSink& sink,
                                                       const EmbedOptions& options = {}) const;
@@ -103,7 +106,7 @@ class Embedder {
 
   const Router<Encoder> encoders_;
   const EncoderKind kind_;
-  const TextRole only_;  // of a router, the only route that is open
+  const TextRole only_;  // the only open route of a router; kUnspecified if all are open
 };
 
 using TokenVectors = RaggedRows;

@@ -22,28 +22,28 @@ namespace {
 using core::Status;
 using core::StatusCode;
 
-// Texts that are sorted and batched together; a longer input is done window by window, so that the ids in memory stay
-// bounded and the next window is tokenised while the last one is being computed.
+// The number of texts that are sorted and batched together. A longer input is processed in windows, so that the ids in
+// memory stay bounded and the next window is tokenized while the last one is computed.
 constexpr std::size_t kWindowTexts = 16384;
-// The same where each token has a vector.
+// The same limit for outputs with a vector for each token.
 constexpr std::size_t kTokenWindowTexts = 256;
 
-// Tokens of a batch, where nobody says how many. More make a CPU no faster and take more memory, and whoever comes next
-// waits for them; what has more arithmetic units needs more to keep them busy.
+// The default number of tokens of a batch. Larger batches make a CPU no faster, take more memory and delay the next
+// caller. Devices with more arithmetic units need larger batches to keep them busy.
 constexpr std::size_t kBatchTokensOfCpu = 1024;
 constexpr std::size_t kBatchTokensOfOthers = 2048;
 
-// Every token of a sparse encoder's batch has a number for each entry of the vocabulary, of which the device keeps one
-// for each text in the end: so many of them take 64 MiB, and more make it no faster.
+// A sparse encoder computes, for every token of a batch, a number for each entry of the vocabulary, and the device
+// keeps one for each text. This many numbers take 64 MiB; larger batches are no faster.
 constexpr std::size_t kTermLogitsMost = std::size_t{1} << 24;
 
-// A fallback stays the answer of a call, whichever device computed the rest.
+// Merges the attestations of a call: that of a fallback wins, whichever device computed the rest.
 void take_answer(std::shared_ptr<const core::Attestation> one, std::shared_ptr<const core::Attestation>& all) {
   if (one != nullptr && (one->fallback || !all->fallback)) all = std::move(one);
 }
 
-// What computes texts: the network on a device, or the table. Decides on the tokens of a batch where they are 0, and
-// cuts batches to what there is room for.
+// Places what computes the texts: the network on a device, or the table. Chooses `batch_tokens` if it is 0, and limits
+// it to the available room.
 core::Result<Forward> place(const core::Engine& engine, const Specification& model, const core::Placement& placement,
                             const EncoderOptions& options, std::size_t max_tokens, std::size_t& batch_tokens) {
   if (model.network.term_table != nullptr) {
@@ -83,7 +83,7 @@ Encoder::~Encoder() = default;
 core::Result<Encoder> Encoder::open(const core::Engine& engine, const Specification& model,
                                     const core::Placement& placement, const EncoderOptions& options) {
   LB_ASSIGN_OR_RETURN(TextLimits limits, text_limits(model, options.max_tokens));
-  // The tokenizer is read while the vendor compiles.
+  // The tokenizer is read in the background while the vendor compiles.
   core::InBackground<core::Result<Tokenizer>> tokenizer_to_come =
       core::in_background([&model] { return model.open_tokenizer(); });
   std::size_t batch_tokens = options.batch_tokens;
@@ -148,12 +148,12 @@ Status Encoder::prepare() const {
 
 namespace {
 
-// A sink of a call, and how its results differ from what the output gives.
+// A sink of a call, and the shape of its results.
 struct OpenSink {
   const OutputSink& sink;
   ResultForm form{};
   VectorShape shape;
-  bool direct = false;  // rows go straight to their place
+  bool direct = false;  // the scheduler writes rows to their target
 
   static core::Result<OpenSink> of(const OutputSink& sink, const BoundOutput& bound, std::size_t count,
                                    const EmbedOptions& options) {
@@ -167,7 +167,7 @@ struct OpenSink {
       return Status(StatusCode::kBufferTooSmall, fmt::format("{} texts have {} sparse vectors; there is room for {}",
                                                              count, count, sink.sparse.size()));
     }
-    // Where nobody leaves before they are there, and they stay as they are.
+    // Rows are written directly only if the caller cannot leave earlier and the rows need no change.
     const bool direct = form == ResultForm::kRow && !options.limits.is_bounded() && shape.is_as_computed();
     return OpenSink{.sink = sink, .form = form, .shape = shape, .direct = direct};
   }
@@ -175,7 +175,7 @@ struct OpenSink {
   [[nodiscard]] Scheduler::Wanted wanted(std::size_t first) const {
     return {.output = sink.output, .out = direct ? sink.rows.data() + first * shape.dimensions() : nullptr};
   }
-  // Takes part `part` of a window that is over.
+  // Takes the results of part `part` of a finished window.
   void take(Scheduler::Submission& done, std::size_t part, std::size_t first) const {
     if (form == ResultForm::kSparseRow) {
       std::ranges::move(done.take_sparse(part), sink.sparse.subspan(first).begin());
@@ -225,7 +225,7 @@ core::Result<EmbedStats> Encoder::encode(const InputList& inputs, std::span<cons
     std::size_t first = 0;
     Scheduler::Submission submission{};
   };
-  std::deque<Window> windows;  // at most two: one being computed, one to follow
+  std::deque<Window> windows;  // at most two: one is computed, one follows
   const auto finish_first = [&]() -> Status {
     Window window = std::move(windows.front());
     windows.pop_front();

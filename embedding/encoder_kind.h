@@ -1,4 +1,4 @@
-// What a model is called by the first of its outputs, for the layers that open one kind of model.
+// EncoderKind: the kind of a model, by the first of its outputs, for the layers that open one kind of model.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ enum class EncoderKind : std::uint8_t {
   kMultiVectorEncoder,  // multi_vector: a vector for each token
 };
 
-// The error for a model of another kind than the caller wants. It names the command for the model, and what a program
-// opens it as: the classes have the same names in C++ and Python.
+// Returns the error for a model of another kind than the caller requires. The message names the command for the model
+// and the class that opens it; the classes have the same names in C++ and Python.
 [[nodiscard]] core::Status wrong_kind(std::string_view model, EncoderKind kind);
 
 }  // namespace latebind::embedding

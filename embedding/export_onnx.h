@@ -1,4 +1,4 @@
-// The graph that Latebind builds, as a file for other tools.
+// Writes the graph that Latebind builds, as a file for other tools.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@
 
 namespace latebind::embedding {
 
-// Writes one ONNX file with the weights in it (opset 20; inputs `input_ids` and `attention_mask`, i64 [batch, tokens];
-// output `sentence_embedding` or, for the output token_vectors, `last_hidden_state`). Streamed: the weights are not
-// held in memory twice. The file appears only when it is complete. kUnsupported for folders without weights that
-// Latebind reads and beyond 2 GiB.
+// Writes one ONNX file that contains the weights (opset 20; inputs `input_ids` and `attention_mask`, i64 [batch,
+// tokens]; output `sentence_embedding` or, for the output token_vectors, `last_hidden_state`). The weights are
+// streamed, not held in memory twice. The file appears only when it is complete. Returns kUnsupported for folders
+// without weights that Latebind reads, and for files beyond 2 GiB.
 [[nodiscard]] core::Status write_onnx_file(const Specification& model, const GraphOptions& options,
                                            const std::filesystem::path& file);
 

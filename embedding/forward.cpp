@@ -46,7 +46,7 @@ Forward Forward::of_table(std::shared_ptr<const TermTable> table, std::shared_pt
   core::Attestation attestation;
   attestation.active.backend = "none";
   attestation.active.device_full_name = "a table of weights, without a network";
-  // As many as may tokenize at once: there is nothing else to do.
+  // A table needs no computation besides tokenizing, which every processor can do.
   attestation.active.requests = attestation.active.threads = platform::usable_processors();
   attestation.active.leaves_padding_out = true;
   attestation.active.compiles_nothing = true;
@@ -168,7 +168,7 @@ Status Forward::run(std::span<const TextRow> rows, std::size_t width, Scratch& s
   scratch.outputs.resize(model_->outputs().size());
   const BoundOutput& first = outputs_.front();
   float* const single = rows.size() == 1 ? rows[0].targets.front().numbers : nullptr;
-  // A single text's vector goes directly to its place.
+  // The device writes a single text's vector directly to its target.
   if (first.end.pooled && first.form() == ResultForm::kRow && single != nullptr && scratch.outputs.size() == 1) {
     core::OutputTensor bound = core::OutputTensor::bound(single, first.dimension() * sizeof(float));
     LB_RETURN_IF_ERROR(model_->execute(scratch.views, {&bound, 1}, limits, answered_by));

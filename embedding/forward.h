@@ -1,8 +1,7 @@
-// Forward: one batch of token ids through the placed model, and its numbers to the results of each output; or, where
-// the model has no network, through its table.
+// Forward: runs one batch of token ids through the placed model and passes the numbers to the results of each output.
+// If the model has a table instead of a network, it looks the ids up in the table.
 //
-// Knows the inputs and outputs of the placed model. Immutable and thread-safe once it is made; each call has its own
-// Scratch.
+// A Pipeline owns it. Immutable and thread-safe after construction; each call needs a separate Scratch.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +17,24 @@
 
 namespace latebind::embedding {
 
-// One text of a batch, or two as one: at least one token.
+// One text of a batch, or a pair of texts as one row. It has at least one token.
 struct TextRow {
   std::span<const std::int32_t> ids;
-  // Where the results go, one target for each output.
+  // The destinations of the results, one for each output.
   std::span<const RowTarget> targets{};
-  // Tokens from this one on have type 1; the number of tokens, where none has.
+  // The tokens from this position on have type 1. Equals the number of tokens if all have type 0.
   std::size_t type_one_from = ids.size();
-  // The first token that is pooled, where the network does not pool.
+  // The first token that is pooled, if the network does not pool.
   std::size_t pooled_from = 0;
-  // Nothing attends to tokens from this one on.
+  // No token attends to the tokens from this position on.
   std::size_t unattended_from = ids.size();
-  // Which tokens have a vector, 1 or 0 for each; empty: all.
+  // 1 for each token that has a vector, else 0; empty if all have one.
   std::span<const std::uint8_t> kept{};
 };
 
 class Forward {
  public:
-  // Buffers that are kept between runs. One thread at a time.
+  // Buffers that are reused between runs. Only one thread at a time may use them.
   struct Scratch {
     std::vector<TextRow> rows;       // the caller's
     std::vector<RowTarget> targets;  // the caller's
@@ -45,27 +44,28 @@ class Forward {
     std::vector<float> numbers;
   };
 
-  // kUnsupported for models that do not take token ids or lack an end, naming the problem. `may_be_unattended`: the
-  // mask may have graph::kUnattended.
+  // Binds the model's inputs and ends. Returns kUnsupported, naming the problem, if the model does not take token ids
+  // or lacks an end. `may_be_unattended` says that the mask may contain graph::kUnattended.
   static core::Result<Forward> bind(std::shared_ptr<core::PlacedModel> model, std::vector<BoundOutput> outputs,
                                     bool may_be_unattended = false);
-  // Its attestation says that no device has a part in it: "none".
+  // Makes a Forward for a table of weights. Its attestation names the backend "none".
   static Forward of_table(std::shared_ptr<const TermTable> table, std::shared_ptr<const Output> output);
 
   [[nodiscard]] std::span<const BoundOutput> outputs() const { return outputs_; }
-  // As those of core::PlacedModel.
+  // Like the functions of core::PlacedModel.
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const;
   [[nodiscard]] std::size_t hung_runs() const { return model_ != nullptr ? model_->hung_runs() : 0; }
   [[nodiscard]] core::Status prepare() const { return model_ != nullptr ? model_->prepare() : core::Status(); }
 
-  // Computes these texts, each padded to `width` tokens. `answered_by`, when given, receives which device computed
-  // them.
+  // Computes these texts, each padded to `width` tokens. If given, `answered_by` receives the attestation of the device
+  // that computed them. Returns the errors of core::PlacedModel::execute(), and kShapeMismatch if an output has an
+  // unexpected type or shape.
   [[nodiscard]] core::Status run(std::span<const TextRow> rows, std::size_t width, Scratch& scratch,
                                  const core::RunOptions& limits = {},
                                  std::shared_ptr<const core::Attestation>* answered_by = nullptr) const;
 
  private:
-  // What is passed to an input of the model.
+  // The data that an input of the model receives.
   enum class Feed { kIds, kMask, kTokenTypes };
 
   Forward(std::shared_ptr<core::PlacedModel> model, std::vector<BoundOutput> outputs, bool may_be_unattended)
@@ -76,11 +76,11 @@ class Forward {
   void fill(Feed feed, std::span<const TextRow> rows, std::size_t width, Id* to) const;
   [[nodiscard]] core::Status check_shape(const ModelEnd& end, const core::TensorView& output, std::size_t rows,
                                          std::size_t width) const;
-  // Passes the numbers of output `which` on.
+  // Passes the numbers of output `which` to the targets of its rows.
   void deliver(std::size_t which, const float* numbers, std::span<const TextRow> rows, std::size_t width,
                std::vector<float>& scratch) const;
 
-  // One of the two, the latter with what stands for a device.
+  // Either the model, or the table with an attestation that stands for a device.
   std::shared_ptr<core::PlacedModel> model_;
   std::shared_ptr<const TermTable> table_;
   std::shared_ptr<const core::Attestation> no_device_;

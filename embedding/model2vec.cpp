@@ -38,7 +38,7 @@ Status wrong(const Safetensors& weights, StatusCode code, const std::string& wha
   return {code, fmt::format("{}: {}", weights.name(), what)};
 }
 
-// A list with a number for each token; nothing where there is none.
+// Returns the length of a list with a number for each token, or std::nullopt if the file has no such list.
 Result<std::optional<std::size_t>> length_of(const Safetensors& weights, const char* name) {
   const auto shape = weights.shape_of(name);
   if (!shape) return std::optional<std::size_t>();
@@ -50,7 +50,7 @@ Result<std::optional<std::size_t>> length_of(const Safetensors& weights, const c
   return std::optional(static_cast<std::size_t>((*shape)[0]));
 }
 
-// The row of each token.
+// Reads the row of each token.
 Result<std::vector<std::uint32_t>> read_rows(const Safetensors& weights, std::size_t tokens, std::size_t row_count) {
   std::vector<std::uint32_t> rows(tokens);
   const auto stored = weights.stored(kMapping);
@@ -85,7 +85,7 @@ float number_at(ElementType type, std::span<const std::byte> bytes, std::size_t 
   }
 }
 
-// Of each token, exactly.
+// Reads the weight of each token, without rounding.
 Result<std::vector<double>> read_weights(const Safetensors& weights, std::size_t tokens) {
   const auto stored = weights.stored(kWeights);
   std::vector<double> numbers(tokens);
@@ -101,7 +101,7 @@ Result<std::vector<double>> read_weights(const Safetensors& weights, std::size_t
   return numbers;
 }
 
-// A file with this one tensor, whose numbers are yet to be written behind its head.
+// A file with one tensor, whose numbers the caller writes after its header.
 class WrittenTable {
  public:
   WrittenTable(std::string_view type, const TableSize& size, std::size_t number_bytes) {
@@ -183,7 +183,7 @@ Result<Safetensors> written_out(const Safetensors& weights) {
   for (std::size_t token = 0; token < size.tokens; ++token) {
     for (std::size_t i = 0; i < size.width; ++i) {
       const double vector = number_at(table.type, table.bytes, rows[token] * size.width + i);
-      // One rounding, of the exact product of two numbers of f32, or of that in f64.
+      // Rounds once, from the exact product of two f32 numbers, or from the product in f64.
       const auto value = static_cast<float>(vector * factors[token]);
       std::memcpy(written.numbers() + (token * size.width + i) * sizeof(float), &value, sizeof(value));
     }

@@ -1,7 +1,7 @@
-// ModelWeights: the tensors of a model, wherever its files have them: one file, or the pieces of one, and those of the
-// modules behind the network.
+// ModelWeights: the tensors of a model, from one file, from the pieces of one, and from the files of the modules after
+// the network.
 //
-// Immutable once all files are in it; any thread may read then.
+// Immutable after the last add(); any thread may then read. Keeps the files mapped.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +25,14 @@ class ModelWeights {
   ModelWeights() = default;
   explicit ModelWeights(Safetensors file) { files_.push_back({std::move(file), {}}); }
 
-  // `place` stands before the names of its tensors here: "2_Dense/". kInvalidModel when another file has one of them.
+  // Adds a file. `place`, such as "2_Dense/", is the prefix of its tensors' names here. Returns kInvalidModel if
+  // another file has a tensor of the same name.
   [[nodiscard]] core::Status add(Safetensors file, std::string place);
 
   [[nodiscard]] bool contains(std::string_view name) const;
-  // A tensor of floating-point numbers. The errors of Safetensors::find().
+  // Returns a tensor of floating-point numbers. Returns the errors of Safetensors::find().
   [[nodiscard]] core::Result<graph::Weight> find(std::string_view name, std::span<const std::int64_t> shape) const;
-  // The files, by Weight::file.
+  // The files, indexed by Weight::file.
   [[nodiscard]] std::vector<core::FilePart> parts() const;
 
  private:
@@ -39,10 +40,11 @@ class ModelWeights {
     Safetensors tensors;
     std::string place;
 
-    // The name of the tensor in this file; none where it is not below the place.
+    // Returns the name of the tensor in this file, or std::nullopt if `name` does not begin with `place`.
     [[nodiscard]] std::optional<std::string_view> own_name(std::string_view name) const;
   };
-  // The file with it; the last one where it might be but is not. Null where none could have it.
+  // Returns the file that has the tensor. If no file has it, returns the file with the longest matching place, or null
+  // if no place matches.
   [[nodiscard]] const File* file_of(std::string_view name) const;
 
   std::vector<File> files_;

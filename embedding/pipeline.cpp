@@ -13,7 +13,7 @@ using core::StatusCode;
 
 namespace {
 
-// Above this many bytes of text, sharing the work among threads costs less than it saves (about a millisecond's worth).
+// From this many bytes of text, sharing the work among threads saves more than it costs (about a millisecond of work).
 constexpr std::size_t kParallelTextBytes = std::size_t{32} << 10;
 
 std::size_t bytes_of(std::string_view text) {
@@ -109,7 +109,7 @@ Status Pipeline::tokenize_all(std::span<const Item> items, const TokenLimits& li
   if (requests_ == 1 || items.size() < 2 * requests_ || bytes < kParallelTextBytes) {
     return tokenize_some(0, items.size(), table);
   }
-  // In chunks, each into a table of its own.
+  // Each chunk is tokenized into a separate table.
   const std::size_t chunks = std::min(items.size(), 4 * requests_);
   std::vector<TokenTable> tables(chunks);
   std::vector<Status> errors(chunks);
@@ -120,7 +120,7 @@ Status Pipeline::tokenize_all(std::span<const Item> items, const TokenLimits& li
       errors[chunk] = Status::of_exception().with_context("tokenizing the texts");
     }
   });
-  for (const Status& error : errors)  // that of the first input that has one
+  for (const Status& error : errors)  // the error of the first failing input wins
     LB_RETURN_IF_ERROR(error);
   for (const TokenTable& part : tables)
     table.append(part);

@@ -1,6 +1,7 @@
-// Pipeline: the parts of an encoder, once the model is loaded: tokenizer, model, scheduler, and the threads of both.
+// Pipeline: the parts of an encoder, once the model is loaded: the tokenizer, the model, the scheduler, and their
+// threads.
 //
-// Internal to the embedding layer: Encoder, EmbedStream and EmbedTask are three ways to drive it. Thread-safe after
+// Internal to the embedding layer: Encoder, EmbedStream and EmbedTask drive it. The Encoder owns it. Thread-safe after
 // construction.
 #pragma once
 
@@ -23,12 +24,12 @@
 
 namespace latebind::embedding {
 
-// What the text at a position is called in an error.
+// Returns the name of the text at a position, for errors.
 using NameOf = std::function<std::string(std::uint64_t position)>;
 
 class Pipeline {
  public:
-  // `batch_tokens` and the most tokens at least 1.
+  // `batch_tokens` and the longest length in `limits` are at least 1.
   Pipeline(Tokenizer tokenizer, Forward forward, TextLimits limits, std::size_t batch_tokens,
            Scheduler::OnBatch on_batch = {}, Prompts prompts = {});
 
@@ -40,19 +41,19 @@ class Pipeline {
   [[nodiscard]] const Prompts& prompts() const { return prompts_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
 
-  // The limits of a call with these options. kInvalidArgument for more tokens than the encoder takes, or fewer than
-  // queries are filled up to; the errors of Prompts::choose().
+  // Returns the limits of a call with these options. Returns kInvalidArgument for more tokens than the encoder takes or
+  // fewer than queries are filled up to, and the errors of Prompts::choose().
   [[nodiscard]] core::Result<TokenLimits> limits_of(const TextOptions& options) const;
 
-  // The same for these inputs: kInvalidArgument for options that token ids cannot have.
+  // The same for these inputs. Returns kInvalidArgument as well for options that token ids cannot have.
   [[nodiscard]] core::Result<TokenLimits> limits_of(const TextOptions& options, const InputList& list) const;
 
-  // Appends one text; an error names it texts[position].
+  // Tokenizes one text and appends it to `table`. An error names the text texts[position].
   [[nodiscard]] core::Status tokenize(std::string_view text, const TokenLimits& limits, std::uint64_t position,
                                       TokenTable& table) const;
-  // Appends all inputs, on several threads where that pays. Positions count from `first_position`. Ends at the call's
-  // deadline or when it is cancelled. An error names an input as `name_of` does; without it texts[position], or
-  // pairs[position] for pairs.
+  // Tokenizes all inputs, on several threads if that is faster, and appends them to `table`. Positions count from
+  // `first_position`. Returns kDeadlineExceeded or kCancelled if `call` ends first. An error names an input by
+  // `name_of`, or if that is empty, as texts[position] or pairs[position].
   [[nodiscard]] core::Status tokenize(const InputList& list, const TokenLimits& limits, std::uint64_t first_position,
                                       const core::RunOptions& call, TokenTable& table, const NameOf& name_of = {});
 
@@ -69,7 +70,7 @@ class Pipeline {
   const std::size_t requests_;
 
   Scheduler scheduler_;
-  WorkTeam team_;  // last: its threads use all of the above
+  WorkTeam team_;  // declared last, because its threads use all members above
 };
 
 }  // namespace latebind::embedding

@@ -9,7 +9,7 @@
 namespace latebind::embedding {
 namespace {
 
-// Lengths up to the limit, and the limit itself, so that no text is too long.
+// Removes the lengths from the limit on and adds the limit, so that every text fits.
 void cut_lengths(std::vector<std::size_t>& lengths, std::size_t limit) {
   if (lengths.empty()) lengths = {32, 64, 128, 256, 512};
   std::erase_if(lengths, [&](std::size_t length) { return length >= limit; });
@@ -21,7 +21,7 @@ void cut_lengths(std::vector<std::size_t>& lengths, std::size_t limit) {
 core::Result<PlacedNetwork> place_network(const core::Engine& engine, const Specification& model,
                                           const core::Placement& placement, core::LoadOptions load,
                                           std::size_t max_tokens, const GraphOptions& options) {
-  // Gone once it is loaded: from here on the vendor has what it needs of the weights.
+  // Destroyed after loading: from then on the vendor has what it needs of the weights.
   LB_ASSIGN_OR_RETURN(const GraphModel graph, build_model(model, options));
   if (!graph.assumed.empty()) core::log(core::LogLevel::kWarning, graph.assumed);
   load.compile.shapes_recur = model.input.kind == &kPairInput;

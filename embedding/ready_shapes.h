@@ -1,8 +1,7 @@
-// ReadyShapes: which shapes of batches a device has ready, where it makes something ready for each and keeps that for
-// the last ones used (core::ActiveConfig::kept_shapes).
+// ReadyShapes: the shapes of batches that a device has ready, if it prepares state for each shape and keeps it for the
+// most recently used ones (core::ActiveConfig::kept_shapes).
 //
-// A model of the vendor's cache, which says nothing of what is in it. Needs no memory after construction. Not
-// thread-safe.
+// A model of the vendor's cache, whose content cannot be queried. Allocates no memory. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +21,8 @@ class ReadyShapes {
  public:
   static constexpr std::size_t kMost = 128;
 
-  // How many the device keeps; those used longest ago are forgotten. 0: nothing is made ready for a shape.
+  // Sets the number of shapes that the device keeps, and forgets the least recently used ones. 0 if the device prepares
+  // nothing for a shape.
   void keep(std::size_t count) noexcept {
     kept_ = std::min(count, kMost);
     if (count_ > kept_) {
@@ -31,7 +31,7 @@ class ReadyShapes {
       count_ = kept_;
     }
   }
-  // A batch of this shape runs.
+  // Records that a batch of this shape runs.
   void use(ReadyShape shape) noexcept {
     if (kept_ == 0) return;
     const auto end = shapes_.begin() + static_cast<std::ptrdiff_t>(count_);
@@ -45,7 +45,7 @@ class ReadyShapes {
     }
   }
   [[nodiscard]] bool matters() const noexcept { return kept_ > 0; }
-  // The last one used comes last.
+  // All ready shapes; the most recently used one is last.
   [[nodiscard]] std::span<const ReadyShape> all() const noexcept { return {shapes_.data(), count_}; }
   [[nodiscard]] bool has(ReadyShape shape) const noexcept { return std::ranges::find(all(), shape) != all().end(); }
 

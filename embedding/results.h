@@ -1,6 +1,6 @@
-// Results: what an encoder gives for a list of inputs, one result for each output that was asked for.
+// Results: the results of an encoder for a list of inputs, one for each requested output.
 //
-// A result has one of three forms, whatever the output. Values.
+// A result has one of three forms. Values.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,22 @@
 
 namespace latebind::embedding {
 
-// A vector for each input, or its scores: one after the other, `dimension` numbers each.
+// One row of `dimension` numbers for each input, such as a vector or its scores.
 struct Rows {
   std::size_t dimension = 0;
   std::vector<float> numbers{};
 };
 
-// Weights of some of the vocabulary's entries, for each input.
+// The weights of some of the vocabulary's entries, for each input.
 struct SparseRows {
   std::vector<SparseVector> vectors{};
 };
 
-// A vector for each token of an input that has one: all of them one after the other.
+// The vectors of the tokens of each input, one input after the other.
 struct RaggedRows {
   std::size_t dimension = 0;
   std::vector<float> numbers{};
-  std::vector<std::size_t> begins{0};  // input i has the vectors from begins[i] to before begins[i + 1]
+  std::vector<std::size_t> begins{0};  // input i has the vectors begins[i] to begins[i + 1] - 1
 
   [[nodiscard]] std::size_t size() const { return begins.size() - 1; }
   [[nodiscard]] std::span<const float> of(std::size_t input) const {
@@ -42,7 +42,7 @@ struct RaggedRows {
 using OutputResult = std::variant<Rows, SparseRows, RaggedRows>;
 
 struct Results {
-  std::vector<OutputResult> outputs{};  // in the order in which they were asked for
+  std::vector<OutputResult> outputs{};  // in the order of the request
   EmbedStats stats{};
 };
 

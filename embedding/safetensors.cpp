@@ -32,7 +32,7 @@ constexpr std::size_t kLengthBytes = 8;
 struct Dtype {
   std::string_view name;
   unsigned bits;
-  std::optional<ElementType> type;  // of those we compute with
+  std::optional<ElementType> type;  // set for the types that Latebind computes with
 };
 
 constexpr std::array kDtypes{
@@ -44,7 +44,7 @@ constexpr std::array kDtypes{
     Dtype{"F8_E8M0", 8, std::nullopt},   Dtype{"C64", 64, std::nullopt},      Dtype{"F6_E2M3", 6, std::nullopt},
     Dtype{"F6_E3M2", 6, std::nullopt},   Dtype{"F4", 4, std::nullopt}};
 
-// For messages.
+// The names of the types that Latebind computes with, for messages.
 std::vector<std::string_view> read_types() {
   std::vector<std::string_view> names;
   for (const Dtype& dtype : kDtypes) {
@@ -58,7 +58,7 @@ const Dtype* find_dtype(std::string_view name) {
   return found == kDtypes.end() ? nullptr : found;
 }
 
-// Bytes of a tensor, or nothing when that overflows or is not a whole number of bytes.
+// Returns the bytes of a tensor, or std::nullopt if the size overflows or is not a whole number of bytes.
 std::optional<std::uint64_t> bytes_of(std::span<const std::int64_t> shape, unsigned bits) {
   std::uint64_t total = bits;
   for (const std::int64_t dim : shape) {
@@ -124,7 +124,7 @@ Status Safetensors::read_header() {
   for (std::size_t i = kLengthBytes; i-- > 0;)
     header_bytes = header_bytes << 8U | std::to_integer<unsigned>(length[i]);
   if (header_bytes > kHeaderBytesMax) {
-    // What a line of text begins with is such a length.
+    // The first bytes of a text file, such as a Git LFS pointer, are such a length.
     std::string begin(std::min(bytes().size(), core::kGitLfsPointerBegin), '\0');
     if (!file.read(0, std::as_writable_bytes(std::span(begin)))) return file.why_not();
     if (core::is_git_lfs_pointer(begin))
@@ -180,7 +180,7 @@ Status Safetensors::read_header() {
   return check_ranges();
 }
 
-// The format leaves no gap: tensors follow each other, and the last one ends with the file.
+// The format has no gaps: tensors follow each other, and the last one ends with the file.
 Status Safetensors::check_ranges() const {
   std::vector<std::pair<const Entry*, std::string_view>> sorted;
   for (const auto& [name, entry] : entries_)

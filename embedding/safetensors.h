@@ -1,9 +1,9 @@
-// Safetensors: the tensors of a `.safetensors` file, mapped and checked, none of them copied.
+// Safetensors: the tensors of a `.safetensors` file, mapped and checked, without copies.
 //
-// Source of the format: the safetensors README (8 bytes little-endian length, a JSON header, then the data). The whole
-// header is validated when the file is opened: names once only, sizes equal to shape times type, ranges in bounds and
-// without overlaps or holes. A type that Latebind cannot compute with is rejected only when its tensor is requested,
-// because files contain tensors that are not needed.
+// Source of the format: the safetensors README (8 bytes little-endian length, a JSON header, then the data). open()
+// validates the whole header: unique names, sizes equal to shape times type, ranges in bounds and without overlaps or
+// holes. A type that Latebind cannot compute with is rejected only when its tensor is requested, because files contain
+// tensors that are not needed.
 //
 // Immutable after it is opened; any thread may read. The spans are valid as long as the object or its part() lives.
 #pragma once
@@ -37,24 +37,25 @@ struct StoredTensor {
 
 class Safetensors {
  public:
-  // Longest header that is read. The reference allows 100 MB; 8 MiB are some 80,000 tensors.
+  // The largest header that is read. The reference allows 100 MB; 8 MiB are some 80,000 tensors.
   static constexpr std::size_t kHeaderBytesMax = std::size_t{8} << 20;
 
-  // kNotFound, kIo …, or kInvalidModel with the file and the tensor in the text.
+  // Maps and checks the file. Returns the errors of mapping it, such as kNotFound and kIo, and kInvalidModel with the
+  // file and the tensor in the text.
   static core::Result<Safetensors> open(const std::filesystem::path& file);
-  // As above from a file that is mapped already, or a part of one; `name` stands for it in messages.
+  // The same for a file that is mapped already, or a part of one. `name` stands for it in messages.
   static core::Result<Safetensors> from_part(core::FilePart part, std::string name);
-  // As above from bytes that outlive the object.
+  // The same for bytes that outlive the object.
   static core::Result<Safetensors> from_bytes(std::span<const std::byte> bytes, std::string name);
 
   [[nodiscard]] bool contains(std::string_view name) const;
-  // A tensor of floating-point numbers (f32, f16 or bf16). kInvalidModel when there is none of this name or when its
-  // shape is not `shape`, kUnsupported for another type.
+  // Returns a tensor of floating-point numbers (f32, f16 or bf16). Returns kInvalidModel if the file has no tensor of
+  // this name or its shape is not `shape`, and kUnsupported for another type.
   [[nodiscard]] core::Result<StoredTensor> find(std::string_view name, std::span<const std::int64_t> shape) const;
 
-  // Nothing when there is no tensor of this name.
+  // Returns std::nullopt if the file has no tensor of this name.
   [[nodiscard]] std::optional<std::vector<std::int64_t>> shape_of(std::string_view name) const;
-  // A tensor of any type, as the file names it: "I64".
+  // A tensor of any type. `type` is the file's name of it: "I64".
   struct Stored {
     std::string type;
     std::span<const std::byte> bytes;
@@ -64,14 +65,14 @@ class Safetensors {
   [[nodiscard]] std::size_t tensor_count() const { return entries_.size(); }
   // The whole file.
   [[nodiscard]] const core::FilePart& part() const { return part_; }
-  // Length of what comes before the data: the length field and the header.
+  // The length of the length field and the header, which precede the data.
   [[nodiscard]] std::size_t data_start() const { return data_start_; }
-  // The file, for messages.
+  // The file's name, for messages.
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
   struct Entry {
-    std::string type;  // as the file names it: "F32"
+    std::string type;  // the file's name of the type: "F32"
     std::vector<std::int64_t> shape;
     std::uint64_t begin = 0;  // within the data
     std::uint64_t end = 0;

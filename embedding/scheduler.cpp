@@ -1,3 +1,9 @@
+// Submissions: how texts enter the queue, wait and leave it.
+//
+// Invariant while mutex_ is free: waiting_ has the work with texts that have not begun, waiting_texts_ and
+// waiting_tokens_ are the sums over these texts, and running_ has the runs that have begun but not ended. Exactly one
+// thread executes each run: a thread that waits for its texts and can compute (Work::given), or a thread of the team,
+// which may be the one that just finished another run.
 #include "embedding/scheduler.h"
 
 #include <fmt/format.h>
@@ -88,7 +94,7 @@ Scheduler::Part Scheduler::make_part(const Work& work, const Wanted& wanted) con
     part.out = part.memory.data();
   }
   if (part.form == ResultForm::kRaggedRows) return part;
-  // A text without a token (a tokenizer without special tokens makes them) has nothing to pool.
+  // A text without a token, from a tokenizer without special tokens, cannot be pooled: its row is zero.
   const auto& order = work.plan.order;
   for (auto row = order.rbegin(); row != order.rend() && lengths[*row] == 0; ++row) {
     std::fill_n(part.out + *row * part.dimension, part.dimension, 0.0F);
@@ -121,7 +127,7 @@ core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts)
   {
     const std::lock_guard lock(mutex_);
     LB_RETURN_IF_ERROR(enqueue(work, texts.queue_tokens_max));
-    // An owner that computes itself starts when it waits.
+    // A submission whose caller computes starts when the caller waits.
     if (!work->caller_helps) dispatch(nullptr);
   }
   tell_done();
@@ -154,7 +160,7 @@ QueueState Scheduler::state() const noexcept {
           .running_tokens = running_tokens_};
 }
 
-// Puts what nobody waits for on the list of those to pass on.
+// Records the end of work that is over. If it has a Done, adds it to the list over_.
 void Scheduler::note_if_over(const std::shared_ptr<Work>& work) noexcept {
   if (!work->is_over() || work->is_over_noted) return;
   work->is_over_noted = true;
@@ -190,7 +196,7 @@ void Scheduler::Ticket::drop() const {
   scheduler_->tell_done();
 }
 
-// Forms batches as long as the device has requests free.
+// Forms batches while the device has free requests.
 void Scheduler::dispatch(std::shared_ptr<Run>* for_caller) noexcept {
   while (running_.size() < requests_ && !waiting_.empty()) {
     std::shared_ptr<Work> seed = next_work(/*of_those_who_compute=*/false);
@@ -202,8 +208,8 @@ void Scheduler::dispatch(std::shared_ptr<Run>* for_caller) noexcept {
   }
 }
 
-// Forms a batch and hands it to a thread: the one that waits for these texts, if it computes, else one of the team, or,
-// when `for_caller` is given, the calling one.
+// Forms a batch and hands it to a thread: to the thread that waits for these texts, if it can compute; else to the
+// calling one, if `for_caller` is given and empty; else to the team.
 void Scheduler::begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* for_caller) noexcept {
   std::shared_ptr<Run> run;
   try {
@@ -242,8 +248,11 @@ void Scheduler::stop_waiting(Work& work) noexcept {
   std::erase_if(waiting_, [&](const std::shared_ptr<Work>& each) { return each.get() == &work; });
 }
 
+// The loop of a waiting thread: compute the run that was given to it; otherwise dispatch waiting work, and sleep until
+// the work changes. A thread that is already inside a run (a callback of the host) begins its batches without waiting
+// for a free request, because it may hold the only one.
 Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun) {
-  std::optional<core::Cancellation::Watch> watch;  // goes after the lock, which its action takes
+  std::optional<core::Cancellation::Watch> watch;  // destroyed after the lock, which its action takes
   if (limits.cancellation.can_be_requested()) {
     watch.emplace(limits.cancellation, [this, &work] {
       const std::lock_guard lock(mutex_);
@@ -256,12 +265,12 @@ Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions
   Status status;
   while (!is_enough() && status.ok()) {
     if (const auto run = std::exchange(work->given, nullptr)) {
-      work->can_compute = false;  // until it is back
+      work->can_compute = false;  // until this run ends
       lock.unlock();
       const Status computed = compute(*run);
       lock.lock();
       finish(*run, computed);
-      work->can_compute = true;  // this thread goes on before another one is woken
+      work->can_compute = true;  // this thread continues before another one is woken
       dispatch(nullptr);
       if (over_ == nullptr) continue;
       lock.unlock();
@@ -269,7 +278,7 @@ Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions
       lock.lock();
       continue;
     }
-    // Within limits it is the team that computes: the vendor's call does not end with them.
+    // With limits the team computes, because a vendor's call does not end with the limits.
     work->can_compute = is_nested || (work->caller_helps && !limits.is_bounded()) || !team_.has_thread();
     if (is_nested && work->has_next()) {
       begin(work, nullptr);
@@ -293,7 +302,7 @@ Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions
   return status;
 }
 
-// Its runs go on as long as others wait for them, and end where they can be ended.
+// Drops the work's texts. Its runs continue while other callers wait for them; otherwise they end as soon as possible.
 void Scheduler::leave(Work& work) noexcept {
   stop_waiting(work);
   work.has_left = true;

@@ -1,21 +1,21 @@
-// Scheduler: which texts are computed next, and together with which.
+// Scheduler: decides which texts are computed next, and which texts share a batch.
 //
-// Owners (a call of embed(), a stream) submit tokenized texts. Whenever the device has a free request, the next batch
-// is formed: from the owner whose turn would begin first if all had the same share of the device. A turn is a batch;
-// all texts of an owner with no more than twice the budget of a batch are one turn. So many texts of one
-// do not delay the few of another by more than a batch, nor many calls of one text each the many texts of one, and
-// calls of few texts are over in the order in which they came, whatever their sizes: they wait no longer than the queue
-// is long. A single text on an idle device runs at once.
+// Owners (a call of embed(), a stream) submit tokenized texts. Whenever the device has a free request, the scheduler
+// forms the next batch. It starts with the owner whose turn would begin first if all owners had the same share of the
+// device. A turn is one batch, or all texts of an owner that has at most twice the budget of a batch. Thus many texts
+// of one owner delay the few texts of another by at most one batch, and many calls with one text each delay a call with
+// many texts by no more. Calls with few texts finish in the order in which they arrive, whatever their sizes, and wait
+// no longer than the queue is long. A single text on an idle device runs at once.
 //
-// A batch is formed when the device has a request for it. Where padding costs nothing, it is filled in the order of
-// turns; elsewhere with those texts of those who came first that are computed best together with the longest text of
-// that owner (batching.h). Texts that are to share no batch are divided when they are submitted, so that they are
-// computed in the same batches whatever others do.
+// If padding costs no time, a batch is filled in the order of the turns. Otherwise it takes, from the owners that came
+// first, the texts that are cheapest to compute together with the longest text of the chosen owner (batching.h). Texts
+// that must not share a batch are divided when they are submitted, so that their batches do not depend on other
+// callers.
 //
 // Source of the fair order: Goyal, Vin, Cheng, "Start-time Fair Queuing" (1996), with turns for packets. The clock
-// counts those who really wait: owners of one text come and go.
+// counts only the owners that wait, because owners of one text come and go.
 //
-// All calls are thread-safe. All submissions must be destroyed before the scheduler.
+// A Pipeline owns the scheduler. All calls are thread-safe. All submissions must be destroyed before the scheduler.
 #pragma once
 
 #include <chrono>
@@ -37,26 +37,26 @@
 
 namespace latebind::embedding {
 
-// A run of the model that ended well, for who counts them.
+// A successful run of the model, for statistics.
 struct BatchRecord {
   std::size_t texts = 0;
-  std::size_t rows = 0;   // of the tensors: more than `texts` where the shape is static
+  std::size_t rows = 0;   // of the tensors: more than `texts` if the shape is static
   std::size_t width = 0;  // tokens of each row, padding included
   std::uint64_t tokens = 0;
-  std::uint64_t computed_tokens = 0;  // with the padding, where that was computed
-  std::size_t owners = 0;             // whose texts they are
+  std::uint64_t computed_tokens = 0;  // includes the padding if the device computed it
+  std::size_t owners = 0;             // submissions that share the batch
   std::chrono::steady_clock::duration time{};
 };
 
-// What waits and what runs, at one moment.
+// The work that waits and the work that runs, at one moment.
 struct QueueState {
   std::size_t waiting_texts = 0;  // in batches that have not begun
   std::uint64_t waiting_tokens = 0;
   std::size_t running_batches = 0;
-  std::uint64_t running_tokens = 0;  // of their texts
+  std::uint64_t running_tokens = 0;  // of the texts in running batches
 
-  // Whether `more` tokens may wait where at most `most` may wait or run: whoever comes last waits for both. Any number
-  // may while nothing waits, for a request that is longer than that would never be computed otherwise.
+  // Returns whether `more` tokens may wait if at most `most` tokens may wait or run, because a new request waits for
+  // both. An empty queue accepts any number of tokens; otherwise a request above the limit would never be computed.
   [[nodiscard]] bool has_room(std::uint64_t more, std::uint64_t most) const {
     return waiting_tokens == 0 || waiting_tokens + running_tokens + more <= most;
   }
@@ -70,7 +70,7 @@ struct QueueState {
 };
 
 class Scheduler {
-  // What an owner present all the time would have been given, in parts of a token (kPartsOfToken).
+  // The service that an owner present all the time would have received, in parts of a token (kPartsOfToken).
   using FairTime = std::uint64_t;
   struct Work;
   struct Part;
@@ -78,7 +78,7 @@ class Scheduler {
   struct Piece;
 
  public:
-  // Existing submissions, of all owners together. More are kBusy.
+  // The limit of existing submissions of all owners together. submit() returns kBusy above it.
   static constexpr std::size_t kSubmissionsMax = 4096;
 
   // The device is shared between owners by tokens. An owner must outlive its submissions.
@@ -86,49 +86,49 @@ class Scheduler {
     friend class Scheduler;
     // Guarded by the scheduler's mutex_.
     std::uint64_t waiting_tokens_ = 0;
-    FairTime turn_begins_ = 0;  // its last turn, with equal shares
+    FairTime turn_begins_ = 0;  // begin and end of its last turn, in virtual time
     FairTime turn_ends_ = 0;
-    std::uint64_t turn_tokens_ = 0;  // as expected, and what was taken of it so far
+    std::uint64_t turn_tokens_ = 0;  // expected tokens of this turn, and those that have begun
     std::uint64_t turn_taken_ = 0;
-    bool is_short_ = false;  // everything that waits is one turn
+    bool is_short_ = false;  // all of its waiting texts are one turn
   };
 
-  // An output whose results are wanted, by its position among the forward's.
+  // A requested output, by its position among the forward's.
   struct Wanted {
     std::size_t output = 0;
-    // Where rows go, in the order of the texts; ragged rows one after the other. Null: into memory of the submission's,
-    // as sparse rows always do.
+    // The destination of the rows, in the order of the texts; ragged rows follow each other. If null, the rows go to
+    // memory of the submission, as sparse rows always do.
     float* out = nullptr;
   };
 
-  // What an owner submits.
+  // The texts that an owner submits, with their options.
   struct Texts {
     TokenTable tokens;
-    // Of the first text, for errors.
+    // The position of the first text, for errors.
     std::uint64_t first_position = 0;
-    // The outputs that are wanted. Nothing: the forward's first.
+    // The requested outputs. If empty, the first output of the forward.
     std::vector<Wanted> wanted{};
-    // More follows at once (a stream's next window): the last batches need not get smaller.
+    // More texts follow at once (a stream's next window), so the last batches need not get smaller.
     bool more_follows = false;
-    // Only these texts in their batches: the batches depend on nothing else.
+    // The batches contain only these texts, and depend on no other caller.
     bool alone = false;
-    // The waiting thread computes too, so that a single text is computed by the thread that wants it.
+    // The waiting thread computes as well, so that the thread that requests a single text also computes it.
     bool caller_helps = false;
-    // With any, the owner may be destroyed while they are computed, which is then abandoned: every `out` must be null.
+    // If bounded, the owner may be destroyed during the computation, which is then abandoned; every `out` must be null.
     core::RunOptions limits{};
-    // kBusy when more tokens would wait or run, unless nothing waits; 0: any number may.
+    // submit() returns kBusy if more tokens would wait or run, unless the queue is empty. 0 means unlimited.
     std::uint64_t queue_tokens_max = 0;
   };
 
-  // When a submission's parts began and ended.
+  // The times at which a submission and its batches began and ended.
   struct Times {
     std::chrono::steady_clock::time_point submitted{};
-    std::chrono::steady_clock::time_point begun{};  // its first batch
-    std::chrono::steady_clock::time_point over{};   // its last one
+    std::chrono::steady_clock::time_point begun{};  // start of the first batch
+    std::chrono::steady_clock::time_point over{};   // end of the last batch
   };
 
-  // Submitted texts. One thread at a time, and none in wait() on destruction: then what has not begun is dropped, and
-  // what has is waited for, or abandoned where the texts have limits.
+  // Submitted texts. One thread at a time may call a submission, and no thread may be in wait() during destruction. The
+  // destructor drops the texts that have not begun; it waits for the others, or abandons them if the texts have limits.
   class Submission {
    public:
     Submission() = default;
@@ -137,28 +137,28 @@ class Scheduler {
     ~Submission();
 
     [[nodiscard]] bool is_over() const;
-    // Computes on this thread, if it may, until no batch is left to begin. Otherwise like wait(), without the errors of
-    // the texts.
+    // Computes on this thread, if allowed, until no batch is left to begin. Returns kDeadlineExceeded or kCancelled
+    // like wait(), but not the errors of the texts.
     [[nodiscard]] core::Status help(const core::RunOptions& limits = {});
-    // Until it is over: its first error, by the text's position, if it has one (kInternal for a vector that is not
-    // finite: a retry gives the same). kDeadlineExceeded or kCancelled when `limits` end before that; the work then
-    // continues.
+    // Waits until the submission is over. Returns the first error of its texts (kInternal for a vector that is not
+    // finite; a retry gives the same error). Returns kDeadlineExceeded or kCancelled if `limits` end earlier; the work
+    // then continues.
     [[nodiscard]] core::Status wait(const core::RunOptions& limits = {});
 
-    // Of what is finished and succeeded; `part` is a position in Texts::wanted.
+    // The results of finished and successful texts; `part` is a position in Texts::wanted.
     [[nodiscard]] std::span<const float> vectors(std::size_t part = 0) const;
     [[nodiscard]] std::span<const std::uint32_t> token_counts() const;
-    // How many vectors of tokens each text has.
+    // The number of token vectors of each text.
     [[nodiscard]] std::span<const std::uint32_t> vector_counts() const;
-    // Except seconds.
+    // The statistics, without `seconds`.
     [[nodiscard]] EmbedStats stats() const;
-    // Which device computed them: a fallback, where one did.
+    // The attestation of the device that computed the texts; that of a fallback if any batch ran on a fallback.
     [[nodiscard]] std::shared_ptr<const core::Attestation> answered_by() const;
-    // Once it is over.
+    // The times. Valid once the submission is over.
     [[nodiscard]] Times times() const;
-    // Its memory, for reuse.
+    // Returns the token table, so that its memory can be reused.
     [[nodiscard]] TokenTable take_tokens();
-    // What vectors() refers to, and sparse rows, once it is over.
+    // Returns the rows to which vectors() refers, or the sparse rows. Call these once the submission is over.
     [[nodiscard]] std::vector<float> take_vectors(std::size_t part = 0);
     [[nodiscard]] std::vector<SparseVector> take_sparse(std::size_t part = 0);
 
@@ -168,20 +168,20 @@ class Scheduler {
     void drop() noexcept;
 
     Scheduler* scheduler_ = nullptr;
-    std::shared_ptr<Work> work_;  // null: nothing
+    std::shared_ptr<Work> work_;  // null for an empty submission
   };
 
-  // For who waits on no thread: the submission once it is over, whose wait() then returns at once. Called exactly once,
-  // on a thread that computes or within submit_and_tell() or drop(), under none of the scheduler's locks; must be short
-  // and must not throw.
+  // Receives the submission once it is over, if no thread waits for it; wait() then returns at once. It is called
+  // exactly once, on a computing thread or within submit_and_tell() or drop(), and without any lock of the scheduler.
+  // It must be short and must not throw.
   using Done = std::function<void(Submission)>;
 
-  // Refers to texts that were submitted with a Done. Any thread.
+  // Refers to texts that were submitted with a Done. All calls are thread-safe.
   class Ticket {
    public:
     Ticket() = default;
-    // What has not begun is not computed any more, and the submission's error is kCancelled. Does nothing when it is
-    // over. The scheduler must still exist.
+    // Drops the texts that have not begun; the submission's error becomes kCancelled. Has no effect once the submission
+    // is over. The scheduler must still exist.
     void drop() const;
 
    private:
@@ -191,28 +191,29 @@ class Scheduler {
     std::weak_ptr<Work> work_;
   };
 
-  // Called after each run, on the thread that computed it, under no lock; must be short and must not throw.
+  // Called after each successful run, on the thread that computed it and without a lock; must be short and must not
+  // throw.
   using OnBatch = std::function<void(const BatchRecord&)>;
 
-  // `batch_tokens` and `longest` at least 1; see BatchLimits. `on_batch` may be empty.
+  // `batch_tokens` and `longest` are at least 1; see BatchLimits. `on_batch` may be empty.
   Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens, std::size_t longest,
             OnBatch on_batch = {});
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
 
-  // kBusy when too much is waiting already.
+  // Submits texts of `owner`. Returns kBusy if too many texts wait already.
   [[nodiscard]] core::Result<Submission> submit(Owner& owner, Texts texts);
-  // The texts have an owner of their own; every `out` is null, `caller_helps` is false and there are no limits. Besides
-  // the errors of submit(), with which `done` is never called: kOutOfMemory when no thread can be created to compute
-  // them.
+  // Submits texts with a separate owner and calls `done` once they are over. Every `out` must be null, `caller_helps`
+  // false, and `limits` unbounded. Returns the errors of submit(), and kOutOfMemory if no thread can be created to
+  // compute the texts; `done` is not called then.
   [[nodiscard]] core::Result<Ticket> submit_and_tell(Texts texts, Done done);
 
   [[nodiscard]] QueueState queue_state() const;
 
  private:
   class ScratchLease;
-  // A text that waits.
+  // A waiting text.
   struct Candidate {
     const std::shared_ptr<Work>* work;
     std::uint32_t row;
@@ -221,12 +222,12 @@ class Scheduler {
 
   [[nodiscard]] std::shared_ptr<Work> make_work(Texts& texts) const;
   [[nodiscard]] Part make_part(const Work& work, const Wanted& wanted) const;
-  // With mutex_ held: adds it to what waits.
+  // Adds the work to the queue. Requires mutex_. Returns kBusy if the queue is full.
   [[nodiscard]] core::Status enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue_tokens_max);
-  // Passes on what is over. Under no lock.
+  // Calls `done` for the finished submissions. No lock may be held.
   void tell_done() noexcept;
 
-  // All with mutex_ held.
+  // The following functions require mutex_.
   void dispatch(std::shared_ptr<Run>* for_caller) noexcept;
   void begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* for_caller) noexcept;
   [[nodiscard]] std::shared_ptr<Work> next_work(bool of_those_who_compute) const;
@@ -243,14 +244,14 @@ class Scheduler {
   void leave(Work& work) noexcept;
   void note_if_over(const std::shared_ptr<Work>& work) noexcept;
 
-  // As queue_state().
+  // Like queue_state(), with mutex_ held.
   [[nodiscard]] QueueState state() const noexcept;
   static core::Status in_batch(core::Status error, std::uint64_t position, const Run& run);
   [[nodiscard]] static std::uint64_t tokens_of(const Piece& piece) noexcept;
-  // Whether the device that answered did, whatever device the batch was formed for.
+  // Returns whether the device that answered left the padding out, whichever device the batch was formed for.
   [[nodiscard]] static bool leaves_padding_out(const Run& run) noexcept;
   [[nodiscard]] static BatchRecord record_of(const Run& run, std::chrono::steady_clock::duration time);
-  // Whether the calling thread is in a run of some scheduler's.
+  // Returns whether the calling thread is inside a run of any scheduler.
   [[nodiscard]] static bool is_within_run() noexcept;
   [[nodiscard]] core::Status execute(Run& run);
   [[nodiscard]] static core::Status check_results(const Piece& piece, const Run& run);
@@ -268,19 +269,19 @@ class Scheduler {
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  // With batches that have not begun, in the order in which they came; at most kSubmissionsMax.
+  // Work with batches that have not begun, in order of arrival; at most kSubmissionsMax.
   std::vector<std::shared_ptr<Work>> waiting_;
-  std::vector<Run*> running_;  // at most requests_
+  std::vector<Run*> running_;  // at most requests_, besides nested runs
   std::size_t submissions_ = 0;
   std::size_t waiting_texts_ = 0;
   std::uint64_t waiting_tokens_ = 0;
   std::uint64_t running_tokens_ = 0;
-  std::shared_ptr<Work> over_;  // those to pass on, a list through Work::next_over: it needs no memory
+  std::shared_ptr<Work> over_;  // finished work, linked through Work::next_over without allocation
   FairTime now_ = 0;
   ReadyShapes ready_;
 
   std::mutex scratch_mutex_;
-  std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_;  // guarded by scratch_mutex_, at most requests_
+  std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_;  // guarded by scratch_mutex_; at most requests_
 };
 
 }  // namespace latebind::embedding

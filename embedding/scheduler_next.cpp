@@ -1,4 +1,10 @@
-// Which texts are computed next, and together with which.
+// Chooses the next batch: whose turn it is, and which texts are computed together.
+//
+// Start-time fair queuing: each owner has a turn with a begin and an end in virtual time (FairTime). A turn begins at
+// the end of the owner's last turn, or at now_ if that is later and the owner did not wait, and lasts as long as its
+// tokens. The owner whose turn begins first is next. now_ advances by the tokens of a run divided by the number of
+// waiting submissions. Thus an owner that stays away saves up no time, and an owner with many texts falls back by what
+// it received.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -9,26 +15,28 @@ namespace latebind::embedding {
 
 namespace {
 
-// Owners and texts of one owner that are looked at to form a batch: bounds for the time that it takes, under the lock.
+// The most owners, and the most texts of one owner, that are considered for a batch. They bound the time under the
+// lock.
 constexpr std::size_t kOwnersMax = 256;
 constexpr std::size_t kShareMax = 512;
 constexpr std::size_t kShareMin = 64;
-// With so many no more owners are looked at: more would save a little padding, and let those who came last pass those
-// who came first.
+// With this many texts no further owners are considered: more would save a little padding, but let late owners pass
+// early ones.
 constexpr std::size_t kPoolEnough = 192;
-// An owner with at most so many budgets of a batch has them computed in one turn.
+// An owner with at most this many budgets of a batch has them computed in one turn.
 constexpr std::uint64_t kBudgetsOfTurn = 2;
-// A token is shared by all who wait. 2^64 parts are 12,000 years of 10^9 tokens a day.
+// A token of service is shared by all waiting submissions, so virtual time counts parts of a token. 2^64 parts are
+// 12,000 years of 10^9 tokens a day.
 constexpr std::uint64_t kPartsOfToken = 4096;
 
 }  // namespace
 
-// The lesser one is next. Of turns that begin together that is the short one.
+// The smallest pair is next: of turns that begin together, the shorter one.
 std::pair<Scheduler::FairTime, Scheduler::FairTime> Scheduler::turn_of(const Work& work) noexcept {
   return {work.owner->turn_begins_, work.owner->turn_ends_};
 }
 
-// What is next, of all or of what is waited for by threads that compute.
+// Returns the work whose turn is next, of all or of the work for which a computing thread waits.
 std::shared_ptr<Scheduler::Work> Scheduler::next_work(bool of_those_who_compute) const {
   std::shared_ptr<Work> next;
   for (const auto& work : waiting_) {
@@ -38,7 +46,7 @@ std::shared_ptr<Scheduler::Work> Scheduler::next_work(bool of_those_who_compute)
   return next;
 }
 
-// Its owner waits, or does so for more.
+// Adds the work's tokens to its owner, and begins a turn if the owner did not wait already.
 void Scheduler::join(const Work& work) noexcept {
   Owner& owner = *work.owner;
   const bool waits_already = owner.waiting_tokens_ > 0;
@@ -49,7 +57,7 @@ void Scheduler::join(const Work& work) noexcept {
   begin_turn(owner);
 }
 
-// An owner's turns follow each other.
+// Begins the owner's next turn, at the end of the last one.
 void Scheduler::begin_turn(Owner& owner) const noexcept {
   owner.turn_tokens_ =
       owner.is_short_ ? owner.waiting_tokens_ : std::min<std::uint64_t>(owner.waiting_tokens_, batch_tokens_);
@@ -65,7 +73,7 @@ std::uint64_t Scheduler::tokens_of(const Piece& piece) noexcept {
   return tokens;
 }
 
-// The texts of a piece have begun.
+// Removes the texts of a piece from the queue, because they begin.
 void Scheduler::take(const Piece& piece) noexcept {
   Work& work = *piece.work;
   if (work.running == 0 && work.begun == work.submitted) work.begun = std::chrono::steady_clock::now();
@@ -76,14 +84,14 @@ void Scheduler::take(const Piece& piece) noexcept {
   owner.waiting_tokens_ -= tokens;
   owner.turn_taken_ += tokens;
   if (!owner.is_short_ || owner.turn_taken_ >= owner.turn_tokens_) {
-    // It has cost what was taken, which is not always what was expected.
+    // The turn cost what was taken, which may differ from what was expected.
     owner.turn_ends_ = owner.turn_begins_ + owner.turn_taken_ * kPartsOfToken;
     if (owner.waiting_tokens_ > 0) begin_turn(owner);
   }
   if (work.alone) {
     ++work.next;
   } else {
-    // Both have the same order.
+    // Both lists have the same order.
     auto taken = piece.rows.begin();
     std::erase_if(work.remaining, [&](std::uint32_t row) {
       if (taken == piece.rows.end() || *taken != row) return false;
@@ -99,7 +107,7 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
   auto run = std::make_shared<Run>();
   const auto nobody_waits = core::Cancellation::create();
   if (seed->limits.is_bounded()) {
-    // Once all waiting callers have left, nothing waits for it.
+    // The run ends once all callers that wait for it have left.
     run->limits.cancellation = core::Cancellation::create();
     run->limits.deadline = seed->limits.deadline;
   }
@@ -113,7 +121,7 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
   } else {
     choose(seed, *run);
   }
-  // From here on nothing needs memory.
+  // No code below allocates memory.
   const std::size_t sharing = waiting_.size();
   std::uint64_t tokens = waiting_tokens_;
   for (const Piece& piece : run->pieces) {
@@ -127,7 +135,7 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
       run->limits.deadline = std::max(run->limits.deadline, piece.work->limits.deadline);
     }
   }
-  // As far as is known now.
+  // An estimate, as of now.
   const std::size_t next_tokens = seed->shape.next_tokens(waiting_tokens_, requests_);
   const std::size_t more = (waiting_tokens_ + next_tokens - 1) / next_tokens;
   run->limits.nobody_waits = nobody_waits;
@@ -141,13 +149,13 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
   return run;
 }
 
-// Where padding costs nothing, texts of any lengths: those of `seed` first, then of those whose turns would be next. So
-// nobody is passed by those who came later. Throws as choose() does.
+// Fills a batch without regard to lengths, because padding costs no time: with texts of `seed` first, then with texts
+// of the owners whose turns are next, so that late owners do not pass early ones. Throws std::bad_alloc like choose().
 void Scheduler::choose_in_order(const std::shared_ptr<Work>& seed, Run& run) const {
   const std::size_t budget = seed->shape.next_tokens(waiting_tokens_, seed->more_follows ? 1 : requests_);
   std::size_t tokens = 0;
   std::size_t rows = 0;
-  // The longest texts that there is room for. The first one of all always has it.
+  // Takes the longest texts that fit. The first text of the batch always fits.
   const auto take_from = [&](const std::shared_ptr<Work>& work) {
     Piece piece{work};
     const auto length_of = [&](std::uint32_t row) { return work->length_of(row); };
@@ -184,8 +192,8 @@ void Scheduler::choose_in_order(const std::shared_ptr<Work>& seed, Run& run) con
   }
 }
 
-// What may be computed together with the longest text of `seed`: of owners in the order in which they came, the texts
-// that are about as long.
+// Returns the texts that may share a batch with the longest text of `seed`: the texts of similar length, from owners in
+// the order of arrival.
 std::vector<Scheduler::Candidate> Scheduler::pool_for(const std::shared_ptr<Work>& seed) const {
   std::vector<const std::shared_ptr<Work>*> owners{&seed};
   for (const auto& work : waiting_) {
@@ -202,19 +210,19 @@ std::vector<Scheduler::Candidate> Scheduler::pool_for(const std::shared_ptr<Work
     const auto length_of = [work](std::uint32_t row) { return (*work)->length_of(row); };
     const auto at =
         static_cast<std::size_t>(std::ranges::lower_bound(rows, wanted, std::greater<>(), length_of) - rows.begin());
-    // More of the shorter ones: the longer ones make the batch wider.
+    // Takes more of the shorter ones, because longer ones make the batch wider.
     const std::size_t first = at - std::min(at, share / 4);
     const std::size_t end = std::min(rows.size(), first + share);
     for (std::size_t i = first; i < end; ++i)
       pool.push_back({work, rows[i], length_of(rows[i])});
   }
-  // Equal ones stay in the order of their owners, the seed first.
+  // The sort is stable: texts of equal length stay in the order of their owners, the seed first.
   std::ranges::stable_sort(pool, std::greater<>(), &Candidate::length);
   return pool;
 }
 
-// The batch with the longest text of `seed` in it, of the best division of what waits. Throws for want of memory, and
-// has then changed nothing but `run`.
+// Divides the pool as cheaply as possible, and takes the batch with the longest text of `seed`. Throws std::bad_alloc,
+// and then has changed only `run`.
 void Scheduler::choose(const std::shared_ptr<Work>& seed, Run& run) const {
   const std::vector<Candidate> pool = pool_for(seed);
   const std::uint32_t first_row = seed->remaining.front();
@@ -242,7 +250,7 @@ void Scheduler::choose(const std::shared_ptr<Work>& seed, Run& run) const {
     for (const embedding::Batch& batch :
          divide(lengths, seed->shape,
                 {.workers = seed->more_follows ? 1 : requests_, .later_tokens = waiting_tokens_ - tokens},
-                // A text that is alone is computed at its own length, which may come again.
+                // A single text is computed at its exact length, which may recur.
                 pool.size() > 1 ? ready_ : ReadyShapes())) {
       if (at >= batch.first + batch.count) continue;
       first = batch.first;

@@ -1,4 +1,4 @@
-// What the scheduler's files share: submitted texts, and runs of the model. Internal to it.
+// The types that the scheduler's files share: submitted texts, and runs of the model. Internal to the scheduler.
 #pragma once
 
 #include <chrono>
@@ -21,21 +21,21 @@ struct Scheduler::Part {
   ResultForm form{};
   std::size_t dimension = 0;
   bool has_length_1 = false;
-  float* out = nullptr;                // rows: the caller's memory, or
-  std::vector<float> memory{};         // the submission's
-  std::vector<SparseVector> sparse{};  // sparse rows instead
+  float* out = nullptr;                // destination of rows: the caller's memory or `memory`
+  std::vector<float> memory{};         // owned by the submission
+  std::vector<SparseVector> sparse{};  // replaces `out` for sparse rows
 };
 
 // The texts of one submission.
 struct Scheduler::Work {
-  // Constant once they are handed over.
-  Owner own_owner;         // of texts that have no other
-  Owner* owner = nullptr;  // touched only while batches have not begun: it may be gone after that
+  // Constant after submission.
+  Owner own_owner;         // the owner of texts that were submitted without one
+  Owner* owner = nullptr;  // valid only while batches have not begun
   TokenTable tokens;
-  BatchPlan plan;                           // its batches are for those that share none
-  BatchShape shape;                         // of the device's batches
-  std::vector<std::size_t> static_lengths;  // where that has static rows
-  std::vector<Part> parts;                  // one for each output that is wanted
+  BatchPlan plan;                           // the batches are used only if `alone`
+  BatchShape shape;                         // the limits of the device's batches
+  std::vector<std::size_t> static_lengths;  // set if `shape` has static rows
+  std::vector<Part> parts;                  // one for each requested output
   std::uint64_t first_position = 0;
   bool alone = false;
   bool more_follows = false;
@@ -44,22 +44,22 @@ struct Scheduler::Work {
   std::chrono::steady_clock::time_point submitted;
 
   std::condition_variable changed;
-  // Guarded by the scheduler's mutex_, and constant once it is over.
-  std::size_t next = 0;                  // alone: the first batch of the plan that has not begun
-  std::vector<std::uint32_t> remaining;  // else: the texts that have not begun, longest first
-  std::size_t running = 0;               // batches that have begun and not ended
+  // Guarded by the scheduler's mutex_, and constant once the work is over.
+  std::size_t next = 0;                  // if alone: the first batch of the plan that has not begun
+  std::vector<std::uint32_t> remaining;  // otherwise: the texts that have not begun, longest first
+  std::size_t running = 0;               // batches that have begun but not ended
   bool has_left = false;
-  bool can_compute = false;    // a waiting thread computes
-  std::shared_ptr<Run> given;  // for that thread
+  bool can_compute = false;    // a waiting thread can compute
+  std::shared_ptr<Run> given;  // the run assigned to that thread
   core::Status error;
   std::uint64_t padded_tokens = 0;
   std::uint64_t fallback_texts = 0;
   std::shared_ptr<const core::Attestation> answered_by;
   std::chrono::steady_clock::time_point begun;
   std::chrono::steady_clock::time_point over;
-  Done done;  // empty: somebody waits, or has been told
+  Done done;  // empty if a thread waits, or after the call
   bool is_over_noted = false;
-  std::shared_ptr<Work> next_over;  // of Scheduler::over_
+  std::shared_ptr<Work> next_over;  // the next element of Scheduler::over_
 
   [[nodiscard]] bool has_next() const { return alone ? next < plan.batches.size() : !remaining.empty(); }
   [[nodiscard]] bool is_over() const { return !has_next() && running == 0; }
@@ -71,7 +71,7 @@ struct Scheduler::Work {
   }
   [[nodiscard]] bool waits_to_compute() const { return can_compute && given == nullptr; }
   [[nodiscard]] std::uint32_t length_of(std::uint32_t row) const { return tokens.lengths()[row]; }
-  // What has not begun.
+  // The texts that have not begun.
   [[nodiscard]] std::span<const std::uint32_t> rows_left() const {
     if (!alone) return remaining;
     const std::size_t first = has_next() ? plan.batches[next].first : 0;
@@ -80,21 +80,21 @@ struct Scheduler::Work {
   }
 };
 
-// What one owner has in a run of the model.
+// The texts of one submission in a run of the model.
 struct Scheduler::Piece {
   std::shared_ptr<Work> work;
   std::vector<std::uint32_t> rows{};  // positions among the work's texts, longest first
-  // The result.
+  // The first error of these texts.
   core::Status error{};
 };
 
-// One run of the model that has been formed.
+// A run of the model, once its batch has been formed.
 struct Scheduler::Run {
   std::vector<Piece> pieces;
   std::size_t rows = 0;
   std::size_t width = 0;
-  std::uint64_t tokens = 0;   // of its texts
-  core::RunOptions limits{};  // when nothing waits for it any more
+  std::uint64_t tokens = 0;   // sum of the lengths of its texts
+  core::RunOptions limits{};  // ends the run once no caller waits for it
   std::shared_ptr<const core::Attestation> answered_by{};
 };
 

@@ -1,4 +1,4 @@
-// How a batch is computed, and what becomes of its texts.
+// Computes batches, and delivers their results or errors to the submissions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +16,12 @@ using core::StatusCode;
 
 namespace {
 
-// Runs of the model that the calling thread is in: a callback of the host's may come in the middle of one (a line of
-// the log) and want vectors itself. It does not wait then for a request that its own thread holds.
+// The number of runs of the model on the call stack of this thread. A callback of the host (a line of the log) may
+// interrupt a run and request vectors itself. It must not wait for a request that this thread holds.
 thread_local unsigned runs_of_this_thread = 0;
 
-// No device is blamed and the run is not repeated: it would almost certainly compute the same.
+// The error for an invalid result. The device is not marked as faulty and the run is not repeated, because it would
+// almost certainly compute the same.
 Status no_vector(std::uint64_t position, std::string_view what, const core::ActiveConfig& active) {
   const std::string_view remedy = active.precision == core::Precision::kF32
                                       ? "the model's weights may be damaged, or another device computes it right"
@@ -68,7 +69,7 @@ bool Scheduler::leaves_padding_out(const Run& run) noexcept {
   return active.leaves_padding_out || active.packs_tokens;
 }
 
-// The error of a run, with its place; unchanged when there is no memory for that.
+// Adds the place of a run to its error. Returns the error unchanged if memory runs out.
 Status Scheduler::in_batch(Status error, std::uint64_t position, const Run& run) {
   try {
     return error.with_context(
@@ -93,7 +94,7 @@ void Scheduler::finish(const Run& run, const Status& status) noexcept {
       stop_waiting(work);
     } else {
       work.padded_tokens += leaves_padding_out(run) ? tokens_of(piece) : piece.rows.size() * run.width;
-      // A static shape is computed whole, however few rows of it are used.
+      // A static shape is computed completely, however few of its rows are used.
       if (static_rows > run.rows && &piece == &run.pieces.front()) {
         work.padded_tokens += (static_rows - run.rows) * run.width;
       }
@@ -139,7 +140,7 @@ Status Scheduler::execute(Run& run) {
   return {};
 }
 
-// The first result of a text that is no vector.
+// Returns an error for the first invalid result.
 Status Scheduler::check_results(const Piece& piece, const Run& run) {
   for (const std::uint32_t row : piece.rows) {
     for (Part& part : piece.work->parts) {
@@ -148,7 +149,7 @@ Status Scheduler::check_results(const Piece& piece, const Run& run) {
       if (!is_finite(numbers)) {
         return no_vector(position, "with numbers that are not finite", run.answered_by->active);
       }
-      // A length beyond the range of its precision divides all numbers away.
+      // A norm beyond the range of the precision turns all numbers into zero.
       if (part.has_length_1 && is_zero(numbers)) {
         return no_vector(position, "of zeros, where its length is to be 1", run.answered_by->active);
       }
@@ -157,7 +158,7 @@ Status Scheduler::check_results(const Piece& piece, const Run& run) {
   return {};
 }
 
-// A thread of the team goes on with what is next as long as nobody else is to compute that.
+// A thread of the team continues with the next run unless another thread is to compute it.
 void Scheduler::compute_on_team(std::shared_ptr<Run> run) noexcept {
   while (run != nullptr) {
     const Status status = compute(*run);

@@ -1,7 +1,8 @@
-// Static embeddings: a vector for each token and their mean for a text, with no network in between. model2vec and
-// sentence-transformers' StaticEmbedding.
+// Static embeddings: a vector for each token, and the mean of them for a text, without a network in between, such as
+// model2vec and sentence-transformers' StaticEmbedding.
 //
-// Source: sentence-transformers' StaticEmbedding, with the tensor names of both. Pure functions, for any thread.
+// Source: sentence-transformers' StaticEmbedding, with the tensor names of both. Pure functions; any thread may call
+// them.
 #pragma once
 
 #include <memory>
@@ -12,8 +13,8 @@
 
 namespace latebind::embedding {
 
-// All that is known of such a network is in its file of weights, which need not outlive the call. kInvalidModel when
-// there is no table of vectors; of a compressed one (model2vec.h) the network is that of what it is written out to.
+// Reads the network from its file of weights, which need not outlive the call. For a compressed table (model2vec.h),
+// the network is that of the expanded table. Returns kInvalidModel if the file has no table of vectors.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_static_embedding(const Safetensors& weights);
 
 }  // namespace latebind::embedding

@@ -62,7 +62,7 @@ void TermTable::weigh(std::span<const std::int32_t> ids, const SparseRule& rule,
   out.indices.assign(ids.begin(), ids.end());
   out.values.clear();
   std::ranges::sort(out.indices);
-  // Not the algorithm of std::ranges, whose result clang 14 takes in some translation units only.
+  // Not std::ranges::unique(), whose result clang 14 rejects in some translation units.
   out.indices.erase(std::unique(out.indices.begin(), out.indices.end()), out.indices.end());
   std::erase_if(out.indices, [this](std::uint32_t id) { return weights_[id] == 0; });
   for (const std::uint32_t id : out.indices)

@@ -1,7 +1,7 @@
-// TermTable: weights of the entries of a vocabulary, by which a text gets a sparse vector without a network: each token
-// that it has, once.
+// TermTable: a weight for each entry of a vocabulary. It gives a text's sparse vector without a network: the weight of
+// each distinct token.
 //
-// Source: sentence-transformers' SparseStaticEmbedding. Constant after it is read; any thread.
+// Source: sentence-transformers' SparseStaticEmbedding. Immutable after construction; any thread may read.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace latebind::embedding {
 
 class TermTable {
  public:
-  // kInvalidModel for what is no such table, and for weights that are negative or not finite; kUnsupported for another
-  // type of them.
+  // Reads the table. Returns kInvalidModel if the file has no such table or a weight is negative or not finite, and
+  // kUnsupported for another type of weights.
   static core::Result<TermTable> read(const Safetensors& file);
 
   [[nodiscard]] std::size_t size() const { return weights_.size(); }
-  // Of ids below size(): the weights that are not zero, at most as many as `rule` says.
+  // Writes the nonzero weights of `ids`, all below size(), to `out`; at most rule.most of them.
   void weigh(std::span<const std::int32_t> ids, const SparseRule& rule, SparseVector& out) const;
 
  private:

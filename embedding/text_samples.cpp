@@ -69,13 +69,13 @@ constexpr std::array<std::string_view, 36> kTexts{
     "contains additions is a rejection and a counter-offer, unless the additions do not materially alter the terms.",
 };
 
-// Rows of a batch of sentences.
+// The rows of a batch of sentences.
 constexpr std::size_t kBatchRows = 8;
 
 using Row = std::vector<std::int32_t>;
 using Buffers = std::deque<std::vector<std::int64_t>>;
 
-// What each input of the model gets: Forward's names.
+// Returns the value of an input of the model at a position, by the names that Forward knows.
 std::int64_t value_for(std::string_view input, const Row& ids, std::size_t column) {
   const bool is_token = column < ids.size();
   if (input == "input_ids") return is_token ? ids[column] : 0;
@@ -114,7 +114,7 @@ Result<Sample> sample_of(std::string name, std::span<const core::TensorInfo> inp
   return sample;
 }
 
-// Ids that stand for nothing, all of them real.
+// Returns rows of random ids, all of them tokens of the vocabulary.
 std::vector<Row> random_rows(std::size_t rows, std::size_t length, std::size_t vocabulary, std::mt19937_64& random) {
   std::vector<Row> made(rows, Row(length));
   for (Row& row : made) {

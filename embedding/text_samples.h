@@ -1,5 +1,5 @@
-// Samples for comparing devices on a model that embeds text: sentences of many kinds as token ids, and random ids, in
-// several lengths and numbers of rows. Pure; any thread.
+// Samples for comparing devices on a model that embeds text: the token ids of sentences of many kinds, and random ids,
+// in several lengths and numbers of rows. Pure functions; any thread may call them.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,16 @@
 
 namespace latebind::embedding {
 
-// What the samples are called in the key of a kept verdict; changes with them.
+// The name of the samples in the key of a stored verdict. It must change with the samples.
 inline constexpr std::string_view kTextSamples = "texts 1";
 
-// A few dozen sentences: languages, scripts, lengths, code, an empty one.
+// A few dozen sentences in many languages, scripts and lengths, code, and an empty text.
 [[nodiscard]] std::span<const std::string_view> sample_texts();
 
-// For a model whose inputs are named as Forward knows them. `pooled`: its output has one row a text, so that texts of
-// several lengths may be padded to one batch; else each is alone, since what is computed of padding is nobody's
-// business. Errors of opening the tokenizer. `model` is kept.
+// Returns the samples for a model with the inputs that Forward knows. `pooled` says that the output has one row for
+// each text, so that texts of several lengths may be padded to one batch; otherwise each text is a batch by itself,
+// because the results for padding are unspecified. The returned function has a copy of `model` and returns the errors
+// of opening its tokenizer.
 [[nodiscard]] core::MakeSamples text_samples(Specification model, std::size_t max_tokens, bool pooled);
 
 }  // namespace latebind::embedding

@@ -9,8 +9,8 @@
 
 namespace latebind::embedding {
 
-// Pieces that several threads take one after the other. A thread that comes when all are taken finds nothing to do, so
-// that nothing waits for one that has not come yet.
+// Pieces of work that several threads take one after the other. Only pieces that a thread has taken are waited for; a
+// thread that arrives after the last piece was taken has no work.
 class WorkTeam::Shared {
  public:
   Shared(std::size_t pieces, const std::function<void(std::size_t)>& work) : pieces_(pieces), work_(work) {}
@@ -35,7 +35,7 @@ class WorkTeam::Shared {
 
  private:
   const std::size_t pieces_;
-  const std::function<void(std::size_t)>& work_;  // the caller's, who waits for every piece that was taken
+  const std::function<void(std::size_t)>& work_;  // owned by the caller, which waits for every piece
 
   std::mutex mutex_;
   std::condition_variable all_done_;
@@ -62,7 +62,7 @@ void WorkTeam::start_threads(std::size_t wanted) {
       threads_.emplace_back([this] { run(); });
       ++idle_;
     } catch (const std::exception&) {
-      return;  // no thread, or no memory for one: those that are there do the work
+      return;  // the system cannot create a thread: the existing ones do the work
     }
   }
 }
@@ -107,7 +107,7 @@ void WorkTeam::share(std::size_t pieces, std::size_t helpers_max, const std::fun
       ++helpers;
     }
   } catch (const std::exception&) {
-    // No memory to request help: the caller does the work itself.
+    // If memory runs out for requesting help, the caller does the work alone.
   }
   shared->help([] { return false; });
   shared->wait();

@@ -1,8 +1,8 @@
 // WorkTeam: a small team of worker threads.
 //
-// Threads start when first needed and stay, because vendor runtimes keep state for each thread that calls them. They
-// make way for others as much as the thread that made the team, whichever thread they are needed by. Tasks are started
-// in the order in which they came, and before any thread helps with shared work. All calls are thread-safe.
+// Threads start when they are first needed and stay, because vendor runtimes keep state for each thread that calls
+// them. Their nice value is at least that of the thread that made the team, whichever thread starts them. Tasks start
+// in the order in which they arrive, and before any thread helps with shared work. All calls are thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -24,25 +24,26 @@ class WorkTeam {
   explicit WorkTeam(std::size_t threads_max);
   WorkTeam(const WorkTeam&) = delete;
   WorkTeam& operator=(const WorkTeam&) = delete;
-  // Waits for the tasks that have begun; the others are dropped.
+  // Waits for the tasks that have begun and drops the others.
   ~WorkTeam();
 
-  // Whether there is a thread for a task; starts the first one. False when the system cannot create one.
+  // Returns whether a thread exists for a task; starts the first one if necessary. Returns false if the system cannot
+  // create a thread.
   [[nodiscard]] bool has_thread();
   // Submits a task. At least one thread must exist.
   void post(Task task);
 
-  // Calls work(piece) once for each of 0 … pieces - 1, on the calling thread and on up to `helpers_max` of the team as
-  // long as no task waits for them. Returns when all are done.
+  // Calls work(piece) once for each piece from 0 to pieces - 1, on the calling thread and on up to `helpers_max`
+  // threads of the team while no task waits for them. Returns when all calls have returned. `work` must not throw.
   void share(std::size_t pieces, std::size_t helpers_max, const std::function<void(std::size_t)>& work);
 
  private:
   class Shared;
 
   void run();
-  // Requests help unless as many requests wait as there are threads. Returns whether it did.
+  // Requests help, and returns true, unless threads_max_ requests wait already.
   bool ask_for_help(Task help);
-  // Starts threads for what waits, as far as the system allows. `mutex_` is held.
+  // Starts threads for the waiting tasks, as far as the system allows. Requires mutex_.
   void start_threads(std::size_t wanted);
   [[nodiscard]] bool has_task();
 
@@ -53,7 +54,7 @@ class WorkTeam {
   std::condition_variable work_came_;
   // Guarded by mutex_.
   std::deque<Task> tasks_;
-  std::deque<Task> help_;  // for whom there is no task; at most threads_max_
+  std::deque<Task> help_;  // for threads without a task; at most threads_max_
   std::vector<platform::Thread> threads_;
   std::size_t idle_ = 0;
   bool stopping_ = false;

@@ -1,6 +1,6 @@
-// The configurations of a sentence-transformers model: JSON files, each of which may be missing.
+// The configurations of a sentence-transformers model: JSON files, each of them optional.
 //
-// Source of the layout: sentence-transformers and transformers. Values; safe for concurrent use.
+// Source of the layout: sentence-transformers and transformers. Values and pure functions; safe for concurrent use.
 #pragma once
 
 #include <filesystem>
@@ -14,35 +14,36 @@
 
 namespace latebind::embedding {
 
-// A file as it was read, and its path for messages; `read` is empty where there is no such file.
+// A parsed file, and its path for messages. `read` is std::nullopt if the file does not exist.
 struct ConfigFile {
   std::filesystem::path file{};
   std::optional<nlohmann::json> read = std::nullopt;
 };
 
-// Reads the object in a file. kInvalidModel for JSON that is not an object.
+// Reads the object in a file. Returns kInvalidModel for JSON that is not an object, and the errors of
+// ModelFiles::read_json().
 [[nodiscard]] core::Result<ConfigFile> read_config_file(const ModelFiles& files, std::filesystem::path file,
                                                         const core::JsonLimits& limits = {});
-// The same without the path; empty where there is no such file.
+// The same without the path; std::nullopt if the file does not exist.
 [[nodiscard]] core::Result<std::optional<nlohmann::json>> read_object(const ModelFiles& files,
                                                                       const std::filesystem::path& file,
                                                                       const core::JsonLimits& limits = {});
 
-// Whether config_sentence_transformers.json (`own`) has this "model_type".
+// Returns whether config_sentence_transformers.json (`own`) has this "model_type".
 [[nodiscard]] bool has_model_type(const ConfigFile& own, std::string_view type);
 
-// The class of the network: the first of "architectures" in config.json; empty where there is none.
+// Returns the class of the network: the first of "architectures" in config.json; empty if it has no such entry.
 [[nodiscard]] std::string_view network_class(const nlohmann::json& config);
 
-// Whether config_sentence_transformers.json (`own`) is PyLate's by its class, or has one of the keys that only PyLate
-// writes.
+// Returns whether config_sentence_transformers.json (`own`) is PyLate's by its class, or has one of the keys that only
+// PyLate writes.
 [[nodiscard]] bool is_colbert(const nlohmann::json& own);
 [[nodiscard]] bool has_pylate_keys(const nlohmann::json& own);
-// Whether these are the files of a multi-vector encoder, in any of the forms that are known. `config` is config.json;
-// `listed` says whether there is a modules.json.
+// Returns whether these are the files of a multi-vector encoder, in any known form. `config` is config.json; `listed`
+// says whether the folder has a modules.json.
 [[nodiscard]] bool has_multi_vectors(const ConfigFile& own, bool listed, const std::optional<nlohmann::json>& config);
 
-// Where Stanford's ColBERT has what is not in its config.json.
+// The file of Stanford's ColBERT with the settings that are not in its config.json.
 inline constexpr std::string_view kColbertFile = "artifact.metadata";
 
 }  // namespace latebind::embedding

@@ -1,6 +1,6 @@
-// What the vector of a text is where no modules.json says it, as sentence-transformers decides it then.
+// The pooling of a model without a modules.json, as sentence-transformers chooses it.
 //
-// Pure functions of the files, for any thread.
+// Pure functions of the files; any thread may call them.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +13,13 @@
 
 namespace latebind::embedding {
 
-// The last token's vector where the first of "architectures" ends with ForCausalLM and "is_causal" is not false or
-// null, else the mean. kInvalidModel for another value of "is_causal".
+// Returns last-token pooling if the first of "architectures" ends with ForCausalLM and "is_causal" is not false or
+// null; otherwise mean pooling. Returns kInvalidModel for another value of "is_causal".
 [[nodiscard]] core::Result<graph::PoolingMode> default_pooling(const nlohmann::json& config,
                                                                const std::filesystem::path& config_file);
 
-// One line for people: what is assumed, and which files of the folder have no effect without a modules.json.
+// Returns one line for people: the assumed pooling, and the files of the folder that have no effect without a
+// modules.json.
 [[nodiscard]] std::string say_default_pooling(const ModelFiles& files, const nlohmann::json& config,
                                               graph::PoolingMode pooling);
 

@@ -28,7 +28,7 @@ using core::StatusCode;
 using nlohmann::json;
 using std::filesystem::path;
 
-// The error for a folder that has its weights in GGUF alone; no error where there is no such file.
+// Returns the error for a folder that has its weights only in GGUF; ok if it has no such file.
 Status refuse_gguf_in(const ModelFiles& files, const path& folder) {
   if (files.package() != nullptr) return {};
   std::optional<path> first;
@@ -43,7 +43,8 @@ Status refuse_gguf_in(const ModelFiles& files, const path& folder) {
   return origin ? refuse_gguf(*first, *origin) : Status();
 }
 
-// What makes a tokenizer of the files in contents.transformer, where there is no tokenizer.json.
+// Finds the vocabulary files of contents.transformer, if it has no tokenizer.json, and the class that makes a tokenizer
+// from them.
 Result<FoundTokenizer> find_vocabulary(const ModelFiles& files, const FolderContents& contents, const json& config) {
   const path& folder = contents.transformer;
   auto found = find_vocabulary_files([&](std::string_view name) { return files.has(folder / name); }, config,
@@ -59,14 +60,14 @@ void use_vocabulary(const FoundTokenizer& found, FolderContents& contents) {
     contents.tokenizer_companions.push_back(contents.transformer / name);
 }
 
-// Fails where a file of this name exists and cannot be opened.
+// Fails if a file of this name exists but cannot be opened.
 Status check_openable(const ModelFiles& files, const path& file) {
   Status found = files.open_file(file).status();
   return found.code() == StatusCode::kNotFound ? Status() : found;
 }
 
 Status report_missing(const ModelFiles& files, const FolderContents& contents, const std::string& missing) {
-  // A file of that name may exist, and be no regular file.
+  // A file of that name may exist without being a regular file.
   for (const path& file : {contents.tokenizer_file, contents.transformer / kSafetensorsFile}) {
     if (!files.has(file)) LB_RETURN_IF_ERROR(check_openable(files, file));
   }
@@ -87,7 +88,7 @@ Result<FolderContents> find_contents(const ModelFiles& files, const Modules& mod
   const path& place = files.place();
   const path& transformer = modules.transformer;
   FolderContents contents{.transformer = transformer, .is_onnx_requested = !options.onnx_file.empty()};
-  // Without a modules.json the other files of sentence-transformers have no effect, as in the reference.
+  // Without a modules.json, the other files of sentence-transformers have no effect, as in the reference.
   contents.own.file = place / "config_sentence_transformers.json";
   contents.of_transformer.file = transformer / "sentence_bert_config.json";
   if (modules.listed) {
@@ -99,7 +100,7 @@ Result<FolderContents> find_contents(const ModelFiles& files, const Modules& mod
     LB_ASSIGN_OR_RETURN(contents.onnx_file, find_onnx_file(files, options.onnx_file));
   }
   for (const path& folder : {transformer, place}) {
-    // A file in the model's own folder belongs to neither route of a router.
+    // A file in the model's folder belongs to neither route of a router.
     if (modules.router && folder != transformer) continue;
     for (const path& candidate : {folder / "onnx" / "model.onnx", folder / "model.onnx"}) {
       if (!contents.onnx_file && files.has(candidate)) contents.onnx_file = candidate;

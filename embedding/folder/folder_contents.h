@@ -1,5 +1,5 @@
-// FolderContents: what a folder has of one model's files. They are found and their configurations read, but nothing in
-// them has been interpreted yet.
+// FolderContents: the files of one model that a folder has. They are found and their configurations parsed, but not yet
+// interpreted.
 //
 // A value; immutable in use.
 #pragma once
@@ -20,33 +20,33 @@ namespace latebind::embedding {
 
 struct TokenizerClass;
 
-// How a folder is read.
+// Options for reading a folder.
 struct FolderOptions {
-  // The ONNX file that replaces the weights, by its path below the folder. Empty: the weights, or else onnx/model.onnx
-  // or model.onnx.
+  // The ONNX file that replaces the weights, by its path below the folder. If empty, the weights are used, else
+  // onnx/model.onnx or model.onnx.
   std::string onnx_file{};
 };
 
 struct FolderContents {
   std::filesystem::path transformer{};  // the folder of config.json, the tokenizer and the weights
-  ConfigFile own{};                     // config_sentence_transformers.json, where there is a modules.json
+  ConfigFile own{};                     // config_sentence_transformers.json, if modules.json exists
   ConfigFile config{};                  // the network's config.json
   ConfigFile tokenizer_config{};
-  ConfigFile of_transformer{};  // sentence_bert_config.json, where there is a modules.json
+  ConfigFile of_transformer{};                                // sentence_bert_config.json, if modules.json exists
   std::optional<nlohmann::json> first_config = std::nullopt;  // config.json beside modules.json
   std::filesystem::path tokenizer_file{};                     // tokenizer.json, or else the vocabulary
-  const TokenizerClass* tokenizer_class = nullptr;  // makes a tokenizer of the vocabulary; null for tokenizer.json
+  const TokenizerClass* tokenizer_class = nullptr;  // makes a tokenizer from the vocabulary; null for tokenizer.json
   std::vector<std::filesystem::path> tokenizer_companions{};  // other files of the vocabulary
   std::optional<std::filesystem::path> onnx_file = std::nullopt;
-  bool is_onnx_requested = false;  // by FolderOptions
+  bool is_onnx_requested = false;  // requested by FolderOptions
   bool has_weights = false;        // in safetensors
 };
 
-// Finds the files of the modules' network. kNotFound with all that is missing and what to do about it; kUnsupported for
-// files that cannot be read, such as adapters, GGUF and PyTorch's weights.
+// Finds the files of the modules' network. Returns kNotFound with all missing files and the remedy, and kUnsupported
+// for files that Latebind does not read, such as adapters, GGUF and PyTorch's weights.
 [[nodiscard]] core::Result<FolderContents> find_contents(const ModelFiles& files, const Modules& modules,
                                                          const FolderOptions& options);
-// The same for a table of term weights (modules.is_term_table), which has no network.
+// The same for a table of term weights (modules.is_term_table), which replaces the network.
 [[nodiscard]] core::Result<FolderContents> find_table_contents(const ModelFiles& files, const Modules& modules);
 
 }  // namespace latebind::embedding

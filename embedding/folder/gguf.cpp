@@ -19,24 +19,24 @@ constexpr std::string_view kMagic = "GGUF";
 constexpr std::uint32_t kVersionMax = 3;
 // Longer texts are skipped.
 constexpr std::size_t kOriginBytesMax = 1024;
-// Arrays in arrays are allowed, and nobody writes them.
+// The format allows nested arrays, but no known writer uses them.
 constexpr unsigned kArraysDeepMax = 4;
 
 enum class ValueType : std::uint32_t { kString = 8, kArray = 9 };
-// Of a value of each type; 0: it has a length of its own.
+// The bytes of a value of each type; 0 for types with a variable length.
 constexpr std::array<std::size_t, 13> kValueBytes{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
-// Where a file says that it comes from, the best first.
+// The keys that declare the origin of a file, best first.
 constexpr std::array<std::string_view, 5> kOriginKeys{"general.source.huggingface.repository",
                                                       "general.source.repo_url", "general.base_model.0.repo_url",
                                                       "general.source.url", "general.base_model.0.url"};
 
-// Of little-endian data, as nearly all files are: the lengths of others are beyond their end.
+// Reads little-endian data, as nearly all files are. In other files, lengths exceed the rest of the file.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
 
-  // All of these are nothing, and false, where there are not enough bytes.
+  // If bytes are missing, the following functions return std::nullopt or false.
   template <class Number>
   std::optional<Number> number() {
     if (rest_.size() < sizeof(Number)) return std::nullopt;
@@ -46,7 +46,7 @@ class Reader {
     rest_ = rest_.subspan(sizeof(Number));
     return value;
   }
-  // A count of texts, values or bytes: the first version has less room for it.
+  // Reads a count of texts, values or bytes, which is shorter in the first version.
   std::optional<std::uint64_t> count() {
     if (is_first_version_) return number<std::uint32_t>();
     return number<std::uint64_t>();
@@ -77,7 +77,7 @@ class Reader {
     const auto size = count();
     if (!type || !size || *type >= kValueBytes.size()) return false;
     if (kValueBytes[*type] > 0) return skip_bytes(*size, kValueBytes[*type]);
-    // Each takes bytes: this ends with them.
+    // Each element takes bytes, so the loop ends with the bytes.
     for (std::uint64_t i = 0; i < *size; ++i) {
       if (!skip(*type, depth + 1)) return false;
     }
@@ -92,7 +92,7 @@ bool is_name_part(std::string_view part) {
   return !part.empty() && std::ranges::all_of(part, core::is_name_character);
 }
 
-// "org/name" of an address on the hub; other addresses, and what is such a name already, as they are.
+// Returns "org/name" for an address on the hub; other addresses, and such names, unchanged.
 std::string repository_of(std::string_view address) {
   std::string_view rest = address;
   for (const std::string_view prefix : {"https://", "http://"}) {
@@ -114,7 +114,7 @@ bool is_hub_name(std::string_view text) {
          is_name_part(text.substr(between + 1));
 }
 
-// The key's place in kOriginKeys; their number for any other.
+// Returns the key's position in kOriginKeys, or their number for any other key.
 std::size_t rank_of(std::string_view key) {
   return static_cast<std::size_t>(std::ranges::find(kOriginKeys, key) - kOriginKeys.begin());
 }

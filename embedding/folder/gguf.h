@@ -1,7 +1,7 @@
-// GGUF: where a file of llama.cpp's weights says that it comes from. Nothing else of it is read: Latebind takes the
-// safetensors that such a file was made from.
+// GGUF: the origin that a file of llama.cpp's weights declares. Latebind reads only this from the file; it loads the
+// safetensors from which such a file was made.
 //
-// Source of the format: the GGUF specification of ggml, versions 1 to 3. A pure function, for any thread.
+// Source of the format: the GGUF specification of ggml, versions 1 to 3. Pure functions; any thread may call them.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@
 namespace latebind::embedding {
 
 struct GgufOrigin {
-  std::string repository{};  // "org/name" on the hub, or the address of something else; empty: it says nothing
+  std::string repository{};  // "org/name" on the hub, or another address; empty if undeclared
   bool is_on_hub = false;
-  std::string key{};   // that says so
-  std::string name{};  // what it calls the model; may be empty
+  std::string key{};   // the key that declares it
+  std::string name{};  // the model's name in the file; may be empty
 };
 
-// The texts are those of the file, as they are. Nothing where the bytes are no GGUF; of a damaged file, what comes
-// before the damage. Time and memory are bounded by the bytes, whatever they claim.
+// Reads the origin; its texts are copied unchanged. Returns std::nullopt if the bytes are not GGUF. From a damaged file
+// it returns what precedes the damage. Time and memory are bounded by the size of `bytes`, whatever sizes they claim.
 [[nodiscard]] std::optional<GgufOrigin> read_gguf_origin(std::span<const std::byte> bytes);
 
-// kUnsupported, with where the safetensors are, or what to look for.
+// Returns kUnsupported with the location of the safetensors, or with what to look for.
 [[nodiscard]] core::Status refuse_gguf(const std::filesystem::path& file, const GgufOrigin& origin);
 
 }  // namespace latebind::embedding

@@ -1,4 +1,5 @@
-// Words in a model's files: each is one of those that are known here, or refused with the nearest of these.
+// Reads words in a model's files. A word is either known or refused with the nearest known one. Pure functions; any
+// thread may call them.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +12,12 @@
 
 namespace latebind::embedding {
 
-// kUnsupported: "FILE: 'KEY' is 'WORD'; the nearest name that works is …; supported are …".
+// Returns kUnsupported: "FILE: 'KEY' is 'WORD'; the nearest name that works is …; supported are …".
 [[nodiscard]] core::Status unknown_word(const std::filesystem::path& file, std::string_view key, std::string_view word,
                                         std::span<const std::string_view> known);
 
-// The text of `key`, `known[0]` where it is absent or null. unknown_word() for one that is not among `known`.
+// Returns the text of `key`, or `known[0]` if the key is absent or null. Returns unknown_word() for a text that is not
+// in `known`.
 [[nodiscard]] core::Result<std::string> read_word(const nlohmann::json& config, const char* key,
                                                   const std::filesystem::path& file,
                                                   std::span<const std::string_view> known);

@@ -21,10 +21,10 @@ using core::Status;
 using core::StatusCode;
 using std::filesystem::path;
 
-// A ready ONNX file is where the bundle's portable model is, and here where the hub has it.
+// A ready ONNX file is the bundle's portable model; here it has the path that it has on the hub.
 constexpr const char* kOnnxPlace = "onnx/model.onnx";
 
-// <cache>/models--org--name/snapshots/<commit>, the hub's layout.
+// Reads the origin from the hub's layout, <cache>/models--org--name/snapshots/<commit>.
 ModelOrigin origin_of(const path& folder) {
   constexpr std::string_view kPrefix = "models--";
   constexpr std::string_view kBetween = "--";
@@ -102,7 +102,7 @@ Status ModelFiles::read_package() {
             fmt::format("{}: no text-embedding model is in this package (its portable variant names no '{}')",
                         platform::path_to_utf8(place_), core::kModelFolderRole)};
   }
-  // The content of the shared assets; all of it is compared with its sums now, except the weights, which are large.
+  // The content of the shared assets. It is compared with its checksums now, except for the weights, which are large.
   LB_ASSIGN_OR_RETURN(const std::string folder, package.resolve(*portable_, role->second));
   LB_ASSIGN_OR_RETURN(const auto all, package.files().list());
   const auto add_asset = [&](const std::string& place, const std::string& asset) {
@@ -121,14 +121,14 @@ Status ModelFiles::read_package() {
       add_asset(place, weights->second);
       return {};
     }
-    // Beside config.json, as in the folder that it came from, or what static embeddings have instead of one.
+    // The weights are beside config.json, as in the original folder, or beside tokenizer.json for static embeddings.
     std::vector<std::string> places;
     for (const auto& [relative, reference] : references_) {
       const std::string file = relative.substr(relative.rfind('/') + 1);
       if (file == "config.json" || file == "tokenizer.json")
         places.push_back(relative.substr(0, relative.size() - file.size()));
     }
-    // What has weights of its own keeps them: the table of a router's queries.
+    // Folders with separate weights keep them, such as the table of a router's queries.
     for (const std::string& one : places)
       references_.try_emplace(one + asset.path, weights->second);
   } else if (info->format == "onnx") {

@@ -1,7 +1,7 @@
-// ModelFiles: the files of an embedding model, wherever they are: in a folder from the hub, or in a bundle.
+// ModelFiles: the files of an embedding model, in a folder from the hub or in a bundle.
 //
-// Files are named by the path that they have or would have below the place that was opened, so that messages read the
-// same for both. A value with shared content; any thread.
+// Files are named by the path that they have, or would have, below the opened place, so that messages are the same for
+// both. A value with shared content; any thread may use it.
 #pragma once
 
 #include <filesystem>
@@ -22,16 +22,16 @@
 
 namespace latebind::embedding {
 
-// A role in a variant's `assets`, beside core::kModelFolderRole: the weights that the portable model refers to. One
-// file, or an asset with several at the places that they have in the model's folder.
+// A role in a variant's `assets`, besides core::kModelFolderRole: the weights that the portable model refers to. One
+// file, or an asset with several files at their places in the model's folder.
 inline constexpr const char* kWeightsRole = "weights";
 
-// For messages.
+// The description of a model folder in messages.
 inline constexpr std::string_view kWhatAModelIs =
     "a model folder holds config.json, tokenizer.json (or a vocabulary) and model.safetensors or onnx/model.onnx, as "
     "it comes from the Hugging Face hub; a bundle of it is made by `latebind compile`";
 
-// A file that was mapped, all of it.
+// A file that is mapped as a whole.
 struct StoredFile {
   std::string name;  // for messages
   core::FilePart part;
@@ -39,7 +39,7 @@ struct StoredFile {
   [[nodiscard]] std::span<const std::byte> bytes() const { return part.bytes.bytes; }
 };
 
-// Where a model comes from, as far as its folder says; empty when unknown.
+// The origin of a model, as far as its folder declares it; fields are empty if unknown.
 struct ModelOrigin {
   std::string source;    // "org/name" on the hub
   std::string revision;  // the commit
@@ -49,16 +49,17 @@ class ModelFiles {
  public:
   ModelFiles() = default;
 
-  // Reads no file of a folder; a bundle's small files are read and checked. The errors of Package::open();
-  // kNotFound and kInvalidModel for what is neither folder nor bundle or has no embedding model in it.
+  // Opens a folder or a bundle. Reads no file of a folder; reads and checks the small files of a bundle. Returns the
+  // errors of Package::open(), and kNotFound or kInvalidModel if the place is neither a folder nor a bundle with an
+  // embedding model.
   static core::Result<ModelFiles> open(const std::filesystem::path& place);
-  // Those of a bundle, which may be in memory: the place has its name, for messages. The same errors.
+  // The same for a bundle that is open already, perhaps in memory. Its name becomes the place, for messages.
   static core::Result<ModelFiles> of(core::Package package);
 
   [[nodiscard]] const std::filesystem::path& place() const { return place_; }
-  // Of the model, for messages: the folder's own name, or what the bundle says.
+  // The model's name, for messages: the folder's name, or the name in the bundle.
   [[nodiscard]] const std::string& name() const { return name_; }
-  // From the folder's place in the hub's cache.
+  // The origin, from the folder's place in the hub's cache.
   [[nodiscard]] ModelOrigin origin() const;
   // Null for a folder.
   [[nodiscard]] const core::Package* package() const { return package_ ? &*package_ : nullptr; }
@@ -66,16 +67,17 @@ class ModelFiles {
   // The file's path below the place, "a/b" on every system.
   [[nodiscard]] std::string relative(const std::filesystem::path& file) const;
   [[nodiscard]] bool has(const std::filesystem::path& file) const;
-  // Maps it. kNotFound, kPermissionDenied, kIo.
+  // Maps the file. Returns kNotFound, kPermissionDenied or kIo.
   [[nodiscard]] core::Result<StoredFile> open_file(const std::filesystem::path& file) const;
-  // The file's JSON, or nothing when there is no such file.
+  // Returns the file's JSON, or std::nullopt if the file does not exist.
   [[nodiscard]] core::Result<std::optional<nlohmann::json>> read_json(const std::filesystem::path& file,
                                                                       const core::JsonLimits& limits = {}) const;
-  // Compares a file with what the bundle recorded of it; a folder has nothing to compare with.
+  // Compares a file with the bundle's record of it. Always succeeds for a folder.
   [[nodiscard]] core::Status check(const std::filesystem::path& file) const;
-  // What identifies the file's content in caches, without reading it: the bundle's claim. Empty for a folder.
+  // Returns the bundle's claim of the file's content, which identifies it in caches without reading it. Empty for a
+  // folder.
   [[nodiscard]] std::string identity(const std::filesystem::path& file) const;
-  // Checks that claim. kInvalidModel when it is false; a folder has none.
+  // Checks that claim. Returns kInvalidModel if it is false. Always succeeds for a folder.
   [[nodiscard]] core::Status prove(const std::filesystem::path& file) const;
 
  private:
@@ -85,10 +87,10 @@ class ModelFiles {
 
   std::filesystem::path place_;
   std::string name_;
-  // Of a bundle.
+  // Set for a bundle.
   std::optional<core::Package> package_;
   const core::Variant* portable_ = nullptr;        // of package_
-  std::map<std::string, std::string> references_;  // by path below the model's folder; what Package::resolve() takes
+  std::map<std::string, std::string> references_;  // by path below the model's folder; arguments of Package::resolve()
 };
 
 }  // namespace latebind::embedding

@@ -18,12 +18,12 @@ Result<Modules> modules_for(const ModelFiles& files, TextRole role) {
   return read_modules(files, own, config, role);
 }
 
-// The route for queries, beside that for documents.
+// Reads the route for queries.
 Result<Specification> read_queries(const ModelFiles& files, const Modules& of_documents, const Specification& documents,
                                    const FolderOptions& options) {
   LB_ASSIGN_OR_RETURN(const Modules modules, modules_for(files, TextRole::kQuery));
   const std::filesystem::path& file = of_documents.files.front();
-  // The ONNX file that is asked for is that of the documents' network.
+  // The requested ONNX file belongs to the documents' network.
   if (!options.onnx_file.empty() && !modules.is_term_table) {
     return unsupported_file(file, fmt::format("the ONNX file '{}' with a router to two networks is not supported",
                                               core::printable(options.onnx_file)));

@@ -1,6 +1,6 @@
 // ModelFolder: the model in a folder or a bundle: one specification, or the two of a router.
 //
-// A value; immutable in use.
+// A value; immutable in use, safe for concurrent use.
 #pragma once
 
 #include <filesystem>
@@ -15,21 +15,21 @@ namespace latebind::embedding {
 
 class ModelFolder : public Router<Specification> {
  public:
-  // Reads and checks the configurations of `given`, a folder or a bundle. kNotFound, kInvalidModel or kUnsupported,
-  // naming the file and the key; the errors of find_onnx_file().
+  // Reads and checks the configurations of `given`, a folder or a bundle. Returns kNotFound, kInvalidModel or
+  // kUnsupported, naming the file and the key, and the errors of find_onnx_file().
   static core::Result<ModelFolder> open(const std::filesystem::path& given, const FolderOptions& options = {});
-  // The same for files that were found already.
+  // The same for files that were opened already.
   static core::Result<ModelFolder> of(const ModelFiles& files, const FolderOptions& options = {});
 
   // The model's name, for messages.
   [[nodiscard]] const std::string& name() const { return documents().name(); }
   [[nodiscard]] const ModelFiles& files() const { return documents().files; }
   [[nodiscard]] EncoderKind kind() const { return documents().kind(); }
-  // The specification for texts with this role. kInvalidArgument where the role must be given.
+  // Returns the specification for texts with this role. Returns kInvalidArgument if the role is required but missing.
   [[nodiscard]] core::Result<const Specification*> route_for(TextRole role) const {
     return Router::route_for(role, name());
   }
-  // The specification, or the two routes', as an object.
+  // Returns the specification, or those of both routes, as an object.
   [[nodiscard]] nlohmann::json describe() const;
 
  private:

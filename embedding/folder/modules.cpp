@@ -40,8 +40,8 @@ using std::filesystem::path;
 namespace {
 
 struct NamedMode {
-  std::string_view name;  // in newer files
-  const char* key;        // in older ones
+  std::string_view name;  // the name in newer files
+  const char* key;        // the key in older files
   PoolingMode mode{};
 };
 
@@ -65,7 +65,7 @@ Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
     chosen.push_back(found);
   } else {
     for (const NamedMode& mode : kModes) {
-      // A file that does not mention the mean means it.
+      // The mean is on if its key is absent.
       LB_ASSIGN_OR_RETURN(const bool on, read_bool(config, mode.key, mode.mode == PoolingMode::kMean, name));
       if (on) chosen.push_back(&mode);
     }
@@ -86,7 +86,7 @@ Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
   return chosen.front()->mode;
 }
 
-// The size that a module's configuration must have.
+// Reads a size that a module's configuration must have.
 Result<std::size_t> read_width(const json& config, const char* key, const path& file) {
   LB_ASSIGN_OR_RETURN(const auto width, read_size(config, key, 1, kHiddenSizeMax, platform::path_to_utf8(file)));
   if (!width) return invalid_file(file, fmt::format("'{}' is missing", key));
@@ -105,7 +105,7 @@ Status read_pooling(const ModelFiles& files, Modules& modules) {
   return {};
 }
 
-// What modules read and write, in sentence-transformers' words.
+// The names of the vectors that modules read and write, from sentence-transformers.
 constexpr std::string_view kVector = "sentence_embedding";
 constexpr std::string_view kTokenVectors = "token_embeddings";
 
@@ -119,7 +119,7 @@ constexpr std::array kActivations{NamedActivation{"torch.nn.modules.linear.Ident
                                   NamedActivation{"torch.nn.modules.activation.ReLU", ActivationFunction::kRelu},
                                   NamedActivation{"torch.nn.modules.activation.SiLU", ActivationFunction::kSilu}};
 
-// `vectors`: what it reads where the file does not say. `scores`: set where it gives those.
+// `vectors` is the default input. Sets `scores` if the module gives scores.
 Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::string place, std::string_view vectors,
                                 bool& scores) {
   const std::string name = platform::path_to_utf8(file);
@@ -152,7 +152,7 @@ Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::
   return VectorModule(std::move(dense));
 }
 
-// A module after the pooling, with its weights, which are beside its configuration.
+// Reads a module after the pooling, with the weights beside its configuration.
 Status read_after_pooling(const ModelFiles& files, const std::string& kind, const path& folder, Modules& modules) {
   const path file = folder / "config.json";
   const path weights = folder / kSafetensorsFile;
@@ -177,14 +177,15 @@ Status read_after_pooling(const ModelFiles& files, const std::string& kind, cons
   return {};
 }
 
-// What Normalize gives length 1. Older ones have no configuration, and perhaps no folder of their own.
+// Returns the name of the vectors that Normalize gives length 1. Older models have no configuration for it, and perhaps
+// no separate folder.
 Result<std::string> read_normalize(const ModelFiles& files, const path& place, bool has_folder, Modules& modules) {
   const path file = place / "config.json";
   LB_ASSIGN_OR_RETURN(const auto config,
                       has_folder ? read_object(files, file) : Result<std::optional<json>>(std::nullopt));
   if (!config) return std::string(kVector);
   const std::string name = platform::path_to_utf8(file);
-  // Null is not left out here: the reference then finds nothing to normalize.
+  // Null differs from an absent key: the reference then finds no vector to normalize.
   if (const auto found = config->find("module_input_name"); found != config->end() && found->is_null())
     return unsupported_file(file, "'module_input_name' is null, which is the name of no vector");
   LB_ASSIGN_OR_RETURN(std::string input, read_text(*config, "module_input_name", kVector, name));
@@ -198,7 +199,7 @@ Result<std::string> read_normalize(const ModelFiles& files, const path& place, b
   return input;
 }
 
-// The modules of either kind of model, and where they may be.
+// The known modules of either kind of model, for messages.
 constexpr std::array<std::string_view, 10> kModules{
     "sentence_transformers.models.Transformer",
     "sentence_transformers.models.Pooling",
@@ -214,11 +215,11 @@ constexpr std::array<std::string_view, 4> kTokenModules{
     "sentence_transformers.models.Transformer", "sentence_transformers.models.Dense",
     "sentence_transformers.models.Normalize", "sentence_transformers.multi_vector_encoder.models.MultiVectorMask"};
 
-// One that is not known, or not there.
+// Returns the error for a module that is unknown, or in the wrong position.
 Status unsupported_module(const path& list, std::string_view type, std::size_t number, std::string_view in,
                           std::span<const std::string_view> known, std::string_view listed) {
   const auto kind = [](std::string_view name) { return name.substr(name.rfind('.') + 1); };
-  // Its name is no mistake then, but its place.
+  // The name is correct then, but its position is wrong.
   const bool is_known = std::ranges::any_of(known, [&](std::string_view one) {
     return type.starts_with("sentence_transformers.") && kind(one) == kind(type);
   });
@@ -227,7 +228,7 @@ Status unsupported_module(const path& list, std::string_view type, std::size_t n
                         core::supported_instead(is_known ? std::string_view() : type, known, listed)));
 }
 
-// A module of a multi-vector encoder, after the network.
+// Reads a module of a multi-vector encoder, after the network.
 Status read_token_module(const ModelFiles& files, const std::string& type, std::string_view kind, std::size_t number,
                          const path& place, Modules& modules) {
   const path list = files.place() / "modules.json";
@@ -241,18 +242,18 @@ Status read_token_module(const ModelFiles& files, const std::string& type, std::
   }
   if (kind == "Normalize") {
     LB_ASSIGN_OR_RETURN(const std::string vectors, read_normalize(files, place, has_folder, modules));
-    // There is no vector of a text: the reference leaves all as it is.
+    // The reference ignores any other name, because the model has no vector of a text.
     if (vectors == kTokenVectors) modules.normalize = true;
     return {};
   }
-  // What was made for one vector is left out where a model that was is read as this.
+  // A pooling module is ignored if a dense model is read as a multi-vector encoder.
   if (modules.adds_token_ends && kind == "Pooling") return {};
   return unsupported_module(list, type, number, " in a multi-vector encoder", kTokenModules,
                             "supported are Transformer, then any of Dense, and, each once, MultiVectorMask and "
                             "Normalize");
 }
 
-// The next module of `file`; `number` is how many came before.
+// Reads the next module of `file`; `number` modules precede it.
 Status read_module(const ModelFiles& files, const path& file, const ListedModule& module, std::size_t number,
                    Modules& modules) {
   const path& folder = files.place();
@@ -267,7 +268,7 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
     modules.is_term_table = true;
     return {};
   }
-  // The last is the name that older files have for a Transformer with the task fill-mask.
+  // MLMTransformer is the older name of a Transformer with the task fill-mask.
   const bool is_network =
       kind == "Transformer" || (!modules.of_tokens && (kind == "StaticEmbedding" || kind == "MLMTransformer"));
   if (is_network && number == 0) {
@@ -297,9 +298,9 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
     modules.normalize = true;
     return {};
   }
-  // Only training has dropouts.
+  // Dropout has an effect only in training.
   if (kind == "Dropout" && is_open) return {};
-  // A module of its own: weights of the model's own folder are the transformer's.
+  // The module must have a separate folder, because weights in the model's folder are the transformer's.
   if ((kind == "Dense" || kind == "LayerNorm") && is_open && has_folder)
     return read_after_pooling(files, std::string(kind), place, modules);
   return unsupported_module(file, module.type, number, "", kModules,
@@ -341,7 +342,7 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
   modules.listed = document.has_value();
   modules.of_tokens = has_multi_vectors(own, modules.listed, config);
   if (!document) {
-    // Stanford's ColBERT, whose projection is among the network's own weights.
+    // A multi-vector encoder is Stanford's ColBERT then, whose projection is among the network's weights.
     modules.normalize = modules.of_tokens;
     if (modules.of_tokens) {
       modules.files.push_back(files.place() / kColbertFile);

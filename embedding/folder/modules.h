@@ -1,4 +1,4 @@
-// Modules: what modules.json and the files that it leads to say about the parts of a sentence-transformers model.
+// Modules: the parts of a sentence-transformers model, as modules.json and the files that it names declare them.
 //
 // Source of the layout: sentence-transformers. A value; reading is a pure function of the files, safe for concurrent
 // use.
@@ -28,16 +28,16 @@ struct WeightsFile {
 
 struct Modules {
   std::filesystem::path transformer{};  // the folder of config.json and the weights
-  // StaticEmbedding instead of Transformer and Pooling: it has no config.json, and gives the mean.
+  // StaticEmbedding replaces Transformer and Pooling. It has no config.json, and computes the mean.
   bool is_static = false;
-  // SparseStaticEmbedding instead: a table of weights (term_table.h), whose config.json describes no network.
+  // SparseStaticEmbedding replaces them: a table of weights (term_table.h), whose config.json describes no network.
   bool is_term_table = false;
-  // The configuration of the pooling. Without a modules.json there is none, and default_pooling() decides.
+  // The configuration of the pooling. Absent without a modules.json; default_pooling() decides then.
   std::optional<std::filesystem::path> pooling_file = std::nullopt;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
-  // False: the pooling leaves out the tokens of a prompt.
+  // If false, the pooling leaves out the tokens of a prompt.
   bool include_prompt = true;
-  // How long a token's vector is by the pooling's configuration, and the key that says so.
+  // The dimension of a token's vector in the pooling's configuration, and its key.
   struct TokenWidth {
     const char* key = nullptr;
     std::size_t numbers = 0;
@@ -47,37 +47,38 @@ struct Modules {
   bool normalize = false;
   // The last of `after_pooling` gives scores instead of a vector.
   bool scores = false;
-  // MLMTransformer instead of Transformer: it implies the task.
+  // MLMTransformer replaces Transformer, and implies the task.
   bool scores_terms = false;
-  // SpladePooling instead of Pooling: the network gives a number for each entry of the vocabulary.
+  // SpladePooling replaces Pooling: the network gives a number for each entry of the vocabulary.
   bool pools_terms = false;
-  // In a multi-vector encoder all modules after the network apply to each token's vector. `mask_file` is the
-  // configuration of MultiVectorMask; `adds_token_ends` says that the loader adds such a module and Normalize.
+  // The model is a multi-vector encoder, and all modules after the network apply to each token's vector. `mask_file` is
+  // the configuration of MultiVectorMask; `adds_token_ends` says that the loader adds such a module and Normalize.
   bool of_tokens = false;
   std::optional<std::filesystem::path> mask_file = std::nullopt;
   bool adds_token_ends = false;
-  // Whether there is a modules.json. Without it the other files of sentence-transformers are not read.
+  // The folder has a modules.json. Otherwise the other files of sentence-transformers are not read.
   bool listed = false;
-  // Set where these modules are one of two routes.
+  // Set if these modules are one of two routes.
   std::optional<RouterFile> router = std::nullopt;
   std::vector<std::filesystem::path> files{};  // the files that were read, except the pooling's
-  std::vector<WeightsFile> weights{};          // of the modules after the pooling
+  std::vector<WeightsFile> weights{};          // the weights of the modules after the pooling
 
-  // Whether nothing follows the network. Without a modules.json it is pooled, unless it has a head for scores itself.
+  // Returns whether no module follows the network. Without a modules.json, the network's output is pooled unless it has
+  // a head for scores.
   [[nodiscard]] bool only_network() const { return !pooling_file && !is_static && !of_tokens; }
 };
 
-// Reads the modules for texts with this role; the role matters where a router has two routes. `own` is
-// config_sentence_transformers.json, `config` is config.json beside modules.json. kNotFound, kInvalidModel or
-// kUnsupported, naming the file and what is wrong in it.
+// Reads the modules for texts with this role; the role matters only for a router. `own` is
+// config_sentence_transformers.json, `config` is config.json beside modules.json. Returns kNotFound, kInvalidModel or
+// kUnsupported, naming the file and the fault.
 [[nodiscard]] core::Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own,
                                                  const std::optional<nlohmann::json>& config,
                                                  TextRole role = TextRole::kUnspecified);
 
-// A pooling's name in newer files, and what follows it, for people and programs.
+// Returns the name of a pooling in newer files, and a description of the modules after it, for people and programs.
 [[nodiscard]] std::string_view name_of_pooling(graph::PoolingMode mode);
 [[nodiscard]] nlohmann::json describe_modules(std::span<const VectorModule> modules);
-// A module's configuration, which must exist.
+// Reads a module's configuration. Returns kNotFound if the file does not exist.
 [[nodiscard]] core::Result<nlohmann::json> read_module_config(const ModelFiles& files,
                                                               const std::filesystem::path& file);
 

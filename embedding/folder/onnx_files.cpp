@@ -21,7 +21,7 @@ using core::Status;
 using core::StatusCode;
 using std::filesystem::path;
 
-// Named in a message.
+// The most files that a message names.
 constexpr std::size_t kShownMax = 24;
 constexpr std::size_t kEntriesMax = 4096;
 constexpr unsigned kFoldersDeepMax = 2;

@@ -1,6 +1,6 @@
-// Which ONNX file of a model's folder is used, where one is asked for by its name ("onnx/model_quantized.onnx").
+// Finds the ONNX file of a model's folder that is requested by its name ("onnx/model_quantized.onnx").
 //
-// Pure functions but for looking at the folder; any thread.
+// The functions read only the folder; any thread may call them.
 #pragma once
 
 #include <filesystem>
@@ -13,17 +13,19 @@
 
 namespace latebind::embedding {
 
-// Whether a path from outside, "a/b", stays in the folder that it is meant for.
+// Returns whether an untrusted path, "a/b", stays inside its folder.
 [[nodiscard]] bool stays_inside(const std::string& relative);
 
-// "ORG/NAME has the ONNX files a, b": for messages. `names` may be in any order, and of any files.
+// Returns "ORG/NAME has the ONNX files a, b", for messages. `names` may be in any order, and may contain other files.
 [[nodiscard]] std::string say_onnx_files(std::string_view model, std::vector<std::string> names);
 
-// The file of this name, relative to the model's folder. kInvalidArgument for a bundle and a path that leads out,
-// kNotFound, kInvalidModel for what is no ONNX file; each says which ones there are.
+// Returns the file of this name, relative to the model's folder. Returns kInvalidArgument for a bundle and for a path
+// that leads outside, kNotFound if it does not exist, and kInvalidModel if it is not an ONNX file. The errors list the
+// available files.
 [[nodiscard]] core::Result<std::filesystem::path> find_onnx_file(const ModelFiles& files, const std::string& relative);
 
-// Those of a folder, for messages: at most some thousand files are looked at, in folders at most two levels down.
+// Returns the ONNX files of a folder, for messages. Looks at no more than some thousand files, in folders at most two
+// levels down.
 [[nodiscard]] std::vector<std::string> list_onnx_files(const ModelFiles& files);
 
 }  // namespace latebind::embedding

@@ -24,7 +24,7 @@ Result<Tokenizer> Specification::open_tokenizer() const {
   if (input.roles) use.markers = input.roles->markers;
   if (tokenizer_class == nullptr) {
     BesideTokenizerJson beside;
-    // The reference reads nothing else for a table of vectors.
+    // For a table of vectors, the reference reads no other file.
     if (network.is_static && network.term_table == nullptr)
       return Tokenizer::from_json(text_of(stored), stored.name, use);
     LB_ASSIGN_OR_RETURN(beside.config, read_object(files, folder / "config.json"));

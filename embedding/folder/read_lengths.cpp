@@ -56,7 +56,7 @@ Result<std::size_t> read_max_tokens(const FolderContents& contents, std::size_t 
   if (!tokenizer_config) return positions;
   const auto* const limit = core::find_member(*tokenizer_config, "model_max_length");
   if (limit == nullptr || !limit->is_number()) return positions;
-  // Tokenizers without a limit have 1e30 here.
+  // Tokenizers without a limit declare 1e30.
   const double value = limit->get<double>();
   if (value >= static_cast<double>(positions)) return positions;
   if (!(value >= static_cast<double>(kTokensMin))) {

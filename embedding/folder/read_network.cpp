@@ -41,7 +41,7 @@ Result<NetworkHead> read_head(const ConfigFile& config, const Architecture& arch
                                architecture.model_type, core::supported_instead(architecture.model_type, known)));
 }
 
-// The network of StaticEmbedding, which its weights describe.
+// Reads the network of StaticEmbedding, which its weights describe.
 Result<NetworkSpec> read_static(const ModelFiles& files, const Modules& modules) {
   const path file = modules.transformer / kSafetensorsFile;
   LB_ASSIGN_OR_RETURN(StoredFile stored, files.open_file(file));
@@ -62,7 +62,7 @@ Result<NetworkSpec> read_transformer(const Declaration& given, const HeadKind* h
   const Architecture* const architecture = find_architecture(type);
   auto network =
       architecture != nullptr ? architecture->read(*config, file) : Result<std::shared_ptr<const Network>>(nullptr);
-  // What Latebind would compute otherwise does not matter where a ready file does it.
+  // A requested ONNX file computes the network, so it does not matter whether Latebind could.
   if (architecture == nullptr || (is_onnx_requested && !network.ok())) {
     if (!spec.onnx_file) {
       return unsupported_file(file, fmt::format("'model_type' is '{}'{}", printable(type), known_architectures(type)));

@@ -26,8 +26,8 @@ namespace {
 constexpr std::size_t kPromptsMax = 256;
 constexpr std::size_t kMatryoshkaMax = 64;
 
-// Prompts by their names; none where there are none. Those of other types are left out, which check_prompts() has
-// refused in the file that the reference reads them from.
+// Returns the prompts by name; empty if the file has none. Omits values that are not texts; check_prompts() refuses
+// them in the file from which the reference reads prompts.
 std::map<std::string, std::string, std::less<>> prompts_of(const nlohmann::json& config) {
   std::map<std::string, std::string, std::less<>> prompts;
   const auto* const found = core::find_member(config, "prompts");
@@ -40,7 +40,7 @@ std::map<std::string, std::string, std::less<>> prompts_of(const nlohmann::json&
   return prompts;
 }
 
-// Null is no prompt, as in the reference.
+// Null means no prompt, as in the reference.
 Status check_prompts(const json& config, const path& file) {
   const auto* const found = core::find_member(config, "prompts");
   if (found == nullptr) return {};
@@ -61,7 +61,7 @@ Status check_prompts(const json& config, const path& file) {
   return {};
 }
 
-// "matryoshka_dimensions", as several models have it in one of their configurations.
+// Returns "matryoshka_dimensions", which several models have in one of their configurations.
 std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
   std::vector<std::size_t> dimensions;
   const auto* const found = core::find_member(config, "matryoshka_dimensions");
@@ -73,7 +73,7 @@ std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
   return dimensions;
 }
 
-// What is put before every text: the prompt of "default_prompt_name"; "" without one.
+// Returns the prompt of "default_prompt_name"; "" without that key.
 Result<std::string> read_default_prompt(const json& config, const path& file) {
   if (core::find_member(config, "default_prompt_name") == nullptr) return std::string();
   LB_ASSIGN_OR_RETURN(const std::string name,
@@ -85,7 +85,7 @@ Result<std::string> read_default_prompt(const json& config, const path& file) {
       return prompt->get<std::string>();
     }
   }
-  // sentence-transformers knows these two of every model, as nothing.
+  // sentence-transformers defines these two for every model, as empty prompts.
   if (name == "query" || name == "document") return std::string();
   std::string known;
   for (const auto& [other, text] : prompts_of(config))
@@ -110,8 +110,8 @@ Result<Prompts> read_prompts(const FolderContents& contents, const Modules& modu
     if (read.by_name.empty() && *config) read.by_name = prompts_of(**config);
   }
   read.left_out = !modules.include_prompt;
-  // Latebind pools the tokens itself then. What follows pooling is computed by the network, and so is a ready ONNX
-  // file.
+  // Leaving out a prompt requires that Latebind pools. It cannot if the network computes modules after the pooling, nor
+  // with a ready ONNX file.
   const bool pools_here = contents.has_weights && !contents.is_onnx_requested && modules.after_pooling.empty();
   if (read.left_out && !pools_here) read.excluded_by = platform::path_to_utf8(*modules.pooling_file);
   const auto& [file, config] = contents.own;

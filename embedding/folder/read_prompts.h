@@ -1,6 +1,6 @@
-// What a model's configurations say about prompts and about the lengths of vectors.
+// Reads prompts and the dimensions of shorter vectors from a model's configurations.
 //
-// Source of the keys: sentence-transformers. Pure functions of what was read; safe for concurrent use.
+// Source of the keys: sentence-transformers. Pure functions of the parsed files; safe for concurrent use.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace latebind::embedding {
 
-// kInvalidModel or kUnsupported, naming the file and the key.
+// Reads the prompts. Returns kInvalidModel or kUnsupported, naming the file and the key.
 [[nodiscard]] core::Result<Prompts> read_prompts(const FolderContents& contents, const Modules& modules);
 
-// The lengths for which the model was trained besides the whole vector; empty where no file names any.
+// Returns the dimensions for which the model was trained besides the whole vector; empty if no file names any.
 [[nodiscard]] std::vector<std::size_t> read_matryoshka(const FolderContents& contents);
 
 }  // namespace latebind::embedding

@@ -36,7 +36,7 @@ namespace {
 constexpr std::size_t kWordsMax = 4096;
 constexpr std::size_t kWordBytesMax = 256;
 constexpr std::size_t kOnlyMax = std::size_t{1} << 20;
-constexpr std::size_t kQueryTokens = 32;  // where a format that fills queries up does not say to what length
+constexpr std::size_t kQueryTokens = 32;  // the length of filled queries if the files name none
 constexpr std::string_view kPunctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
 std::vector<std::string> punctuation() {
@@ -46,7 +46,7 @@ std::vector<std::string> punctuation() {
   return words;
 }
 
-// A list of texts; nothing where there is none.
+// Reads a list of texts; std::nullopt if the key is absent.
 Result<std::optional<std::vector<std::string>>> read_words(const json& object, const char* key, const path& file) {
   const json* const found = core::find_member(object, key);
   if (found == nullptr) return std::optional<std::vector<std::string>>();
@@ -64,7 +64,7 @@ Result<std::optional<std::vector<std::string>>> read_words(const json& object, c
   return std::optional(std::move(words));
 }
 
-// The roles that a module is for; "document" where the file does not say.
+// The roles to which a module applies; "document" if the file names none.
 struct Tasks {
   bool document = true;
   bool query = false;
@@ -118,7 +118,7 @@ Status read_mask(const json& config, const path& file, Roles& read) {
   return {};
 }
 
-// `config`: what "query_expansion" is.
+// Reads the value of "query_expansion".
 Result<QueryExpansion> read_expansion(const json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file) + ": query_expansion";
   if (!config.is_object()) return invalid_file(file, "'query_expansion' is no object");
@@ -147,8 +147,8 @@ Result<QueryExpansion> read_expansion(const json& config, const path& file) {
   return read;
 }
 
-// Lengths and the expansion, in the keys that sentence_bert_config.json and PyLate have in common. What was read from a
-// file before stays.
+// The lengths and the expansion, in the keys that sentence_bert_config.json and PyLate share. Values from an earlier
+// file take precedence.
 struct Lengths {
   std::optional<std::size_t> query{};
   std::optional<std::size_t> document{};
@@ -172,8 +172,8 @@ Status read_lengths(const json& config, const path& file, Lengths& read) {
   return {};
 }
 
-// What PyLate has where there is no "query_expansion": it fills queries up, to its length of queries, unless it says
-// otherwise.
+// Reads PyLate's expansion, if "query_expansion" is absent: PyLate fills queries up to its length of queries unless the
+// file disables it.
 Result<std::optional<QueryExpansion>> read_pylate_expansion(const json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const bool expands, read_bool(config, "do_query_expansion", true, name));
@@ -186,7 +186,7 @@ Result<std::optional<QueryExpansion>> read_pylate_expansion(const json& config, 
   return std::optional(std::move(expansion));
 }
 
-// The prompt of a role: what the file names so, behind PyLate's marker, which is written once.
+// Returns the prompt of a role: PyLate's marker, once, and the file's prompt.
 Result<std::string> read_prompt(const json& config, const path& file, const char* role, const char* marker_key,
                                 Roles& read) {
   const std::string name = platform::path_to_utf8(file);
@@ -203,12 +203,12 @@ Result<std::string> read_prompt(const json& config, const path& file, const char
   return prompt.starts_with(marker) ? prompt : marker + prompt;
 }
 
-// In `own` are the prompts, what is compared, and what PyLate has.
+// Reads the prompts, the lengths and PyLate's keys from `own`.
 Status read_own(const Modules& modules, const ConfigFile& own, Lengths& lengths, Roles& read) {
   const json& config = *own.read;
   LB_ASSIGN_OR_RETURN(read.query.prompt, read_prompt(config, own.file, "query", "query_prefix", read));
   LB_ASSIGN_OR_RETURN(read.document.prompt, read_prompt(config, own.file, "document", "document_prefix", read));
-  // What PyLate's file says stands behind what the network's own does.
+  // The network's file takes precedence over PyLate's.
   const std::optional<std::size_t> of_network = lengths.query;
   LB_RETURN_IF_ERROR(read_lengths(config, own.file, lengths));
   if (!lengths.has_expansion && has_pylate_keys(config)) {
@@ -216,7 +216,7 @@ Status read_own(const Modules& modules, const ConfigFile& own, Lengths& lengths,
     if (lengths.expansion) lengths.query = of_network;
   }
   if (modules.mask_file) return {};
-  // Without a module for it, as PyLate does it.
+  // Without a mask module, the words are in this file, as in PyLate.
   LB_ASSIGN_OR_RETURN(auto words, read_words(config, "skiplist_words", own.file));
   const bool means_punctuation = modules.adds_token_ends && (is_colbert(config) || config.contains("query_prefix") ||
                                                              config.contains("document_prefix"));
@@ -228,7 +228,7 @@ Status read_own(const Modules& modules, const ConfigFile& own, Lengths& lengths,
   return {};
 }
 
-// Stanford's ColBERT always fills queries up.
+// Reads the roles of Stanford's ColBERT, which always fills queries up.
 Status read_stanford(const ModelFiles& files, Lengths& lengths, Roles& read) {
   const path file = files.place() / kColbertFile;
   const std::string name = platform::path_to_utf8(file);
@@ -254,8 +254,8 @@ Status read_stanford(const ModelFiles& files, Lengths& lengths, Roles& read) {
   return {};
 }
 
-// The token that fills queries up where the files name none: the tokenizer's mask token or, where it has none, the one
-// at the end of a text.
+// Returns the token that fills up queries if the files name none: the tokenizer's mask token, else its end-of-text
+// token.
 Result<std::string> find_filling(const ModelFiles& files, const FolderContents& contents) {
   const path& transformer = contents.transformer;
   LB_ASSIGN_OR_RETURN(const auto map, read_object(files, transformer / kSpecialTokensFile, kTokenizerConfigLimits));
@@ -269,7 +269,7 @@ Result<std::string> find_filling(const ModelFiles& files, const FolderContents& 
       "it names neither a 'mask_token' nor an 'eos_token', one of which queries are filled up with");
 }
 
-// Refuses tokenizers that pad texts at their beginning: queries are filled up at their end.
+// Refuses tokenizers that pad texts at their beginning, because queries are filled up at their end.
 Status refuse_left_padding(const ModelFiles& files, const FolderContents& contents) {
   std::string side;
   path file = contents.tokenizer_config.file;

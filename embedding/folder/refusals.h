@@ -1,4 +1,4 @@
-// What is wrong with a file of a model's, as errors that name it.
+// Errors that name a file of a model and its fault. Pure functions; any thread may call them.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace latebind::embedding {
   return core::Status(core::StatusCode::kUnsupported, fmt::format("{}: {}", platform::path_to_utf8(file), what));
 }
 
-// PEFT's adapters, which change the numbers of the network that stands beside them, or of another one.
+// PEFT's adapters, which change the weights of the network beside them, or of another one.
 inline constexpr std::string_view kAdapterConfigFile = "adapter_config.json";
 [[nodiscard]] inline core::Status refuse_adapters(const std::filesystem::path& file) {
   return unsupported_file(

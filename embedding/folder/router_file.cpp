@@ -39,9 +39,9 @@ Status check_count(std::size_t count, std::string_view name) {
   return invalid(name, fmt::format("{} modules, between 1 and {} are read", count, kModulesMax));
 }
 
-// Below the model's folder. It comes from outside: it must not lead out of there.
+// Checks a path below the model's folder. The path is untrusted and must not lead outside.
 Result<std::string> folder_of(const std::string& relative, std::string_view name) {
-  // No system takes a longer one.
+  // No system accepts a longer path.
   constexpr std::size_t kPathBytesMax = 4096;
   if (relative.size() > kPathBytesMax)
     return invalid(name, fmt::format("a module's path has more than {} bytes", kPathBytesMax));
@@ -50,7 +50,7 @@ Result<std::string> folder_of(const std::string& relative, std::string_view name
   return relative == "." ? std::string() : relative;
 }
 
-// A member that must be an object.
+// Returns a member that must be an object.
 Result<const json*> read_member(const json& document, const char* key, std::string_view name) {
   const auto* const found = core::find_member(document, key);
   if (found != nullptr && found->is_object()) return &*found;
@@ -82,8 +82,8 @@ Result<std::vector<ListedModule>> read_route(const json& structure, const json& 
   return modules;
 }
 
-// The route of texts without a role. The reference takes the first one of a file that names none, unless
-// 'allow_empty_key' is false; it writes its name, and here such texts are refused instead of guessed at.
+// Returns the role of texts without one. If the file names none, the reference takes the first route unless
+// 'allow_empty_key' is false; Latebind refuses such texts instead of guessing. The reference always writes the name.
 Result<TextRole> read_default(const json& parameters, std::string_view name) {
   LB_ASSIGN_OR_RETURN(const std::string route, read_text(parameters, "default_route", "", name));
   if (route.empty()) return TextRole::kUnspecified;

@@ -1,4 +1,4 @@
-// router_config.json: the modules of a model that has one route for queries and another for documents.
+// RouterFile: router_config.json, with the modules of a model that has one route for queries and another for documents.
 //
 // Source of the layout: sentence-transformers' Router, which saves this file and a folder for each module. Values;
 // reading is a pure function of the document, safe for concurrent use.
@@ -22,30 +22,32 @@ struct ListedModule {
   std::string type;
   std::string folder;
 
-  // The last part of a class of sentence-transformers: "Pooling"; empty for others.
+  // Returns the last part of a class name of sentence-transformers, such as "Pooling"; empty for other classes.
   [[nodiscard]] std::string_view kind() const;
 };
 
 struct RouterFile {
   std::vector<ListedModule> query;
   std::vector<ListedModule> document;
-  // The route of texts without a role; kUnspecified: there is none.
+  // The role of texts without one; kUnspecified if the file names no default.
   TextRole otherwise = TextRole::kUnspecified;
 
-  // kUnspecified: the documents' modules, which the model's size and limits are of.
+  // Returns the modules for this role. kUnspecified selects those of documents, which define the model's size and
+  // limits.
   [[nodiscard]] const std::vector<ListedModule>& modules_of(TextRole role) const {
     return role == TextRole::kQuery ? query : document;
   }
 };
 
-// Reads the list in modules.json. `name` is the file's, for messages. kInvalidModel, naming what is wrong.
+// Reads the list in modules.json. `name` is the file's name, for messages. Returns kInvalidModel, naming the fault.
 [[nodiscard]] core::Result<std::vector<ListedModule>> read_module_list(const nlohmann::json& document,
                                                                        std::string_view name);
 
-// Whether the list begins with a router, whose file is kRouterFile in its folder.
+// Returns whether the list begins with a router, whose file is kRouterFile in its folder.
 [[nodiscard]] bool begins_with_router(const std::vector<ListedModule>& list);
 
-// Reads the file of a router in `folder`. kInvalidModel; kUnsupported for routes other than these two.
+// Reads the file of a router in `folder`. Returns kInvalidModel for a faulty file, and kUnsupported for routes other
+// than these two.
 [[nodiscard]] core::Result<RouterFile> read_router(const nlohmann::json& document, const std::string& folder,
                                                    std::string_view name);
 

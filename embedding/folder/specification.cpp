@@ -31,7 +31,7 @@ using core::StatusCode;
 using nlohmann::json;
 using std::filesystem::path;
 
-// A table of term weights, which takes the network's place.
+// Reads a table of term weights, which replaces the network.
 Result<NetworkSpec> read_table(const ModelFiles& files, const FolderContents& contents) {
   const auto& [config_file, config] = contents.config;
   if (config) {
@@ -78,7 +78,7 @@ Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, c
   LB_ASSIGN_OR_RETURN(input.max_tokens, read_max_tokens(contents, positions));
   if (!kind.has_roles) return input;
   LB_ASSIGN_OR_RETURN(input.roles, read_roles(given.files, given.modules, contents, input.max_tokens, positions));
-  // Callers may ask for the roles' prompts by these names, too.
+  // Callers may also request the roles' prompts by these names.
   if (given.modules.listed) {
     for (const auto& [name, role] :
          {std::pair{"query", &input.roles->query}, std::pair{"document", &input.roles->document}}) {
@@ -88,7 +88,7 @@ Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, c
   return input;
 }
 
-// The files that exist of those that were read, and those that would have been.
+// Returns the files that were read, as far as they exist, including optional files.
 std::vector<path> list_small_files(const Declaration& given, const NetworkSpec& network, bool expands_queries) {
   const auto& [files, modules, contents, prompts] = given;
   const path& place = files.place();

@@ -1,8 +1,8 @@
-// Specification: what a model is, by its files: an input, a network and outputs, with limits and prompts. Nothing is
-// loaded yet.
+// Specification: a model as its files describe it: an input, a network and outputs, with limits and prompts. No weights
+// are loaded yet.
 //
-// Opening a model is a line of stages: ModelFiles, Modules, FolderContents, Specification, GraphModel, Encoder. Each is
-// made of those before it and never changes afterwards. A value; safe for concurrent use.
+// A model is opened in stages: ModelFiles, Modules, FolderContents, Specification, GraphModel, Encoder. Each stage is
+// made from those before it and never changes afterwards. A value; safe for concurrent use.
 //
 // Source of the layout: config.json (transformers), modules.json, sentence_bert_config.json, 1_Pooling/config.json
 // (sentence-transformers).
@@ -31,51 +31,53 @@ namespace latebind::embedding {
 
 class Tokenizer;
 
-// How what a caller gives becomes rows of the network.
+// How the inputs of a caller become rows of the network.
 struct InputSpec {
   const Input* kind = &kTextInput;
   std::filesystem::path tokenizer_file{};           // tokenizer.json, or else the vocabulary
-  const TokenizerClass* tokenizer_class = nullptr;  // makes a tokenizer of the vocabulary; null for tokenizer.json
+  const TokenizerClass* tokenizer_class = nullptr;  // makes a tokenizer from the vocabulary; null for tokenizer.json
   std::size_t max_tokens = 0;                       // the longest text, special tokens included
-  // The network is told the types of a pair's tokens.
+  // The network receives the types of a pair's tokens.
   bool token_types = false;
   Prompts prompts{};
-  // Set where queries and documents are treated differently.
+  // Set if queries and documents are treated differently.
   std::optional<Roles> roles = std::nullopt;
 };
 
-// Paths are those that the files have or would have below `files.place()`: open them with `files`.
+// Paths are those that the files have, or would have, below `files.place()`. Open them with `files`.
 struct Specification {
   ModelFiles files{};
   InputSpec input{};
   NetworkSpec network{};
-  // The model's own output comes first.
+  // The outputs; the model's own output comes first.
   OutputList outputs{};
-  // The files that were read, the tokenizer's included: all that is needed besides the weights or the ONNX file.
+  // The parsed files, the tokenizer's included. Loading needs only these files and the weights or the ONNX file.
   std::vector<std::filesystem::path> small_files{};
-  // One line for people: what is assumed where no file says it. Empty: nothing.
+  // One line for people: the assumption that replaces a missing declaration. Empty if no assumption was necessary.
   std::string assumed{};
 
   // The model's name, for messages.
   [[nodiscard]] const std::string& name() const { return files.name(); }
-  // The model's own output, and what a model with it is called.
+  // The model's own output, and the kind of the model.
   [[nodiscard]] const Output& output() const { return *outputs.front(); }
   [[nodiscard]] EncoderKind kind() const { return output().kind().encoder; }
-  // The outputs of these names; without any, the model's own. kUnsupported, naming those that the model has.
+  // Returns the named outputs, or the model's own output if `wanted` is empty. Returns kUnsupported with the model's
+  // outputs for an unknown name.
   [[nodiscard]] core::Result<OutputList> find_outputs(std::span<const std::string> wanted) const;
-  // The weights' files, or else the ONNX file.
+  // Returns the weights' files, or else the ONNX file.
   [[nodiscard]] std::vector<std::filesystem::path> large_files() const;
-  // The longest text that the model takes: `wanted`, or with 0 what the folder says. kInvalidArgument where the network
-  // takes fewer tokens.
+  // Returns the longest text that the model accepts: `wanted`, or the folder's limit if `wanted` is 0. Returns
+  // kInvalidArgument if the network accepts fewer tokens.
   [[nodiscard]] core::Result<std::size_t> token_limit(std::size_t wanted) const;
-  // Reads the tokenizer. The errors of ModelFiles::open_file(), Tokenizer::from_json() and
+  // Reads the tokenizer. Returns the errors of ModelFiles::open_file(), Tokenizer::from_json() and
   // Tokenizer::from_vocabulary_files().
   [[nodiscard]] core::Result<Tokenizer> open_tokenizer() const;
-  // All of it as an object.
+  // Returns the specification as an object.
   [[nodiscard]] nlohmann::json describe() const;
 };
 
-// kNotFound, kInvalidModel or kUnsupported, naming the file and the key; the errors of find_onnx_file().
+// Reads the specification. Returns kNotFound, kInvalidModel or kUnsupported, naming the file and the key, and the
+// errors of find_onnx_file().
 [[nodiscard]] core::Result<Specification> read_specification(ModelFiles files, const Modules& modules,
                                                              const FolderOptions& options);
 

@@ -41,11 +41,11 @@ Status refuse(const path& file, std::string_view key, const json& value, std::st
   return unsupported_file(file, fmt::format("'{}' is {}: {}", printable(key), printable_json(value), what));
 }
 
-// What is passed on to the loading of the network, its configuration or its tokenizer. All of these are set by whoever
-// loads the model, whatever the file says.
+// Arguments for loading the network, its configuration or its tokenizer. The program that loads the model sets them,
+// whatever the file says.
 constexpr std::array<std::string_view, 6> kSetByTheCaller{
     "subfolder", "token", "cache_dir", "revision", "local_files_only", "trust_remote_code"};
-// How a network is computed, but not what: its precision is Latebind's own setting, whatever config.json says of it.
+// How a network is computed, but not what it computes: Latebind sets the precision, whatever config.json says.
 constexpr std::array<std::string_view, 4> kOfTheNetwork{"dtype", "torch_dtype", "attn_implementation", "device_map"};
 constexpr std::array<std::string_view, 7> kOfTheConfig{"dtype",      "torch_dtype",  "attn_implementation",
                                                        "use_cache",  "unpad_inputs", "use_memory_efficient_attention",
@@ -74,7 +74,7 @@ Status check_passed_on(const path& file, std::string_view key, const json& value
   return {};
 }
 
-// Arguments of the tokenizer's calls: those for other media than text are used for no text.
+// Checks the arguments of the tokenizer's calls. Those for other media than text have no effect on texts.
 Status check_processing(const path& file, const json& value) {
   constexpr std::array<std::string_view, 2> kOfTexts{"text", "common"};
   static constexpr std::array<std::string_view, 1> kPadding{"longest"};
@@ -101,7 +101,7 @@ Status check_processing(const path& file, const json& value) {
   return {};
 }
 
-// Which output of the network is taken for a text, and what it is called by the modules behind.
+// Checks the output of the network that is used for texts, and its name for the modules after it.
 Status check_modalities(const path& file, const json& config, const json& modalities, const TransformerUse& use) {
   constexpr std::string_view kKey = "modality_config";
   const std::string_view wanted = use.takes_logits ? "logits" : "last_hidden_state";
@@ -136,7 +136,7 @@ Status check_modalities(const path& file, const json& config, const json& modali
                 fmt::format("the modules of this model need '{}'", use.module_output_name));
 }
 
-// What the reference takes, in its order; the arguments that are passed on have their old names, too.
+// The arguments of the reference, in its order, with the old names of those that are passed on.
 constexpr std::array<std::string_view, 19> kKnown{"max_seq_length",
                                                   "do_lower_case",
                                                   "transformer_task",
@@ -163,7 +163,7 @@ Status check_key(const path& file, const json& config, const std::string& key, c
     return unsupported_file(file, fmt::format("'{}' is a key that sentence-transformers does not take; it takes {}",
                                               printable(key), fmt::join(kKnown, ", ")));
   }
-  // As a key that is not there.
+  // Null is the same as an absent key.
   if (value.is_null()) return {};
   for (const PassedOn& known : kPassedOn) {
     if (key == known.key || key == known.old_key) return check_passed_on(file, key, value, known);

@@ -1,7 +1,7 @@
-// The keys of sentence_bert_config.json, all of which are arguments of sentence-transformers' Transformer.
+// Checks the keys of sentence_bert_config.json, which are arguments of sentence-transformers' Transformer.
 //
-// Source: sentence-transformers 6.2. Other files read those that give numbers (lengths, the expansion of queries, the
-// task); this one checks what else a file may ask for.
+// Source: sentence-transformers 6.2. Other files read the keys that give numbers (lengths, the expansion of queries,
+// the task); this one checks the remaining keys. Pure functions; any thread may call them.
 #pragma once
 
 #include <string_view>
@@ -11,15 +11,15 @@
 
 namespace latebind::embedding {
 
-// What the model does with the network, on which the meaning of some keys depends.
+// The use of the network, on which the meaning of some keys depends.
 struct TransformerUse {
-  bool takes_logits = false;  // from a head
+  bool takes_logits = false;  // the model takes the numbers of a head
   std::string_view module_output_name = "token_embeddings";
   bool has_roles = false;  // queries and documents may have different lengths
 };
 
-// Keys that have no effect, and those that say what is done anyway, pass. kUnsupported or kInvalidModel for all others,
-// and for a key that the reference does not know, naming the file and the key.
+// Accepts keys without effect, and keys that request the default. Returns kUnsupported or kInvalidModel for all others,
+// and for keys that the reference does not know, naming the file and the key.
 [[nodiscard]] core::Status check_transformer_keys(const ConfigFile& of_transformer, const TransformerUse& use);
 
 }  // namespace latebind::embedding

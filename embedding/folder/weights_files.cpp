@@ -17,7 +17,7 @@ using core::StatusCode;
 
 constexpr std::size_t kPiecesMax = 256;
 
-// The list comes from outside: a piece is a file of the folder itself.
+// The list is untrusted: a piece must be a file in the same folder.
 bool is_plain_name(std::string_view name) {
   return !name.empty() && !name.starts_with('.') && name.find_first_of(std::string_view("/\\:\0", 4)) == name.npos;
 }

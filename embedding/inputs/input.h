@@ -1,7 +1,7 @@
-// Input: what a model takes, such as a text or a pair of texts. inputs.cpp has the only list of them.
+// Input: a kind of input that a model takes, such as a text or a pair of texts. inputs.cpp has the only list of kinds.
 //
-// An input turns what a caller gives into rows of the network: token ids within the model's limits, after its prompts
-// (TokenTable::add()). The entries are constant; safe for concurrent use.
+// An input becomes a row of the network: token ids within the model's limits, after its prompts (TokenTable::add()).
+// The entries are constants; safe for concurrent use.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace latebind::embedding {
 
 struct Input {
   std::string_view name;  // "text"
-  std::string_view list;  // what a list of them is called in errors: texts[3]
+  std::string_view list;  // the name of a list of them in errors: texts[3]
 };
 
 [[nodiscard]] std::span<const Input* const> inputs();

@@ -1,4 +1,4 @@
-// How two texts become one row of the network.
+// Turns two texts into one row of the network.
 #include <fmt/format.h>
 
 #include "embedding/inputs/input.h"

@@ -18,7 +18,7 @@ using core::StatusCode;
 
 namespace {
 
-// Of a prompt's name in a message.
+// The most bytes of a prompt's name in a message.
 constexpr std::size_t kShownBytes = 60;
 
 std::string names_of(const std::map<std::string, std::string, std::less<>>& prompts) {
@@ -28,7 +28,7 @@ std::string names_of(const std::map<std::string, std::string, std::less<>>& prom
   return names.empty() ? "none" : names;
 }
 
-// Those that texts with a role have, the first that there is.
+// The names of the prompts for a role, by preference.
 constexpr std::string_view kQueryNames[] = {"query"};
 constexpr std::string_view kDocumentNames[] = {"document", "passage", "corpus"};
 

@@ -1,7 +1,7 @@
-// Prompts: what is put before a model's texts, by the model's files and by a call.
+// Prompts: the text before a model's texts, as the model's files and a call define it.
 //
-// Source of the keys: config_sentence_transformers.json and the pooling's config.json (sentence-transformers). A value
-// type; immutable in use.
+// Source of the keys: config_sentence_transformers.json and the pooling's config.json (sentence-transformers). A value;
+// immutable in use.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace latebind::embedding {
 
-// What a call wants before its texts: a text ("": nothing), one of the model's prompts, or, with neither, what the
-// model says. Must live as long as the call that it is given to.
+// The prompt of a call: a text ("" for no prompt), the name of one of the model's prompts, or, with neither, the
+// model's choice. The views must outlive the call that receives them.
 struct PromptChoice {
   std::optional<std::string_view> text{};
   std::optional<std::string_view> name{};
@@ -26,22 +26,22 @@ struct PromptChoice {
   [[nodiscard]] bool is_made() const { return text.has_value() || name.has_value(); }
 };
 
-// The longest one in a model's files that is taken.
+// The longest prompt that is accepted from a model's files.
 inline constexpr std::size_t kPromptBytesMax = std::size_t{16} << 10;
 
 struct Prompts {
   std::map<std::string, std::string, std::less<>> by_name{};
-  // Before every text of a call that makes no choice; "": nothing.
+  // The prompt of calls that make no choice; "" for no prompt.
   std::string by_default{};
-  // The model's pooling leaves a prompt's tokens out.
+  // The model's pooling leaves out a prompt's tokens.
   bool left_out = false;
-  // Where it does, and that is not computed here: the file that says so.
+  // The file that declares this, if it cannot be computed for this model; empty otherwise.
   std::string excluded_by{};
 
-  // The prompt of a call, perhaps "". Where it makes no choice, texts with a role have the prompt of that name
-  // ("query"; "document", "passage" or "corpus", the first that there is), or none. kInvalidArgument for a name that
-  // the model does not have, for two choices and for what is not UTF-8; kUnsupported for any prompt but "" where
-  // `excluded_by` says so.
+  // Returns the prompt of a call; it may be empty. Without a choice, texts with a role get the prompt with the name of
+  // that role ("query"; the first of "document", "passage" and "corpus"), or "" if the model has no such prompt.
+  // Returns kInvalidArgument for a name that the model does not have, for two choices and for invalid UTF-8;
+  // kUnsupported for a prompt other than "" if `excluded_by` is set.
   [[nodiscard]] core::Result<std::string> choose(const PromptChoice& choice,
                                                  TextRole role = TextRole::kUnspecified) const;
 
@@ -49,10 +49,11 @@ struct Prompts {
   [[nodiscard]] std::string of(TextRole role) const;
 };
 
-// How many tokens at the front of a text are its prompt's where pooling leaves them out: those of the prompt alone,
-// with the special ones around it, but for a last one that is special. The errors of Tokenizer::encode().
+// Returns the number of tokens at the front of a text that belong to the prompt if pooling leaves them out: the tokens
+// of the prompt alone with its special tokens, without a special one at the end. Returns the errors of
+// Tokenizer::encode().
 //
-// Source: sentence-transformers' Transformer, which counts so however the prompt and the text are joined.
+// Source: sentence-transformers' Transformer, which counts them this way however the prompt and the text are joined.
 [[nodiscard]] core::Result<std::size_t> count_prompt_tokens(std::string_view prompt, const Tokenizer& tokenizer,
                                                             std::size_t max_tokens);
 

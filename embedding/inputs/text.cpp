@@ -1,4 +1,4 @@
-// How a text becomes a row of the network, given as text or as token ids.
+// Turns a text, given as text or as token ids, into a row of the network.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,10 +15,10 @@ const Input kTextInput{.name = "text", .list = "texts"};
 
 namespace {
 
-// So much of a text, behind its prompt, decides which tokens the prompt has before it.
+// This many bytes of a text after its prompt determine the tokens of the prompt.
 constexpr std::size_t kBesidePromptBytes = 128;
 
-// Whether no token of what follows the prompt stayed. `whole` is the prompt and the text, cut at its end.
+// Returns whether no token after the prompt remained. `whole` is the prompt and the text, cut at its end.
 core::Result<bool> is_only_prompt(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view whole) {
   const std::size_t prompt = limits.prompt.size();
   std::vector<std::int32_t> ids;
@@ -26,8 +26,8 @@ core::Result<bool> is_only_prompt(const Tokenizer& tokenizer, const TokenLimits&
     LB_RETURN_IF_ERROR(tokenizer.encode(limits.prompt, limits.max_tokens, ids));
     return ids.size() >= limits.max_tokens;
   }
-  // By where they are: before another text a prompt may have other tokens than alone. The whole text, which takes its
-  // time, only to be sure that it is to be refused.
+  // Decides by the offsets, because a prompt may have other tokens before a text than alone. The whole text takes time
+  // to encode, and is needed only to confirm a refusal.
   std::vector<TokenOffsets> offsets;
   const std::string_view front = core::cut_utf8(whole, prompt + kBesidePromptBytes);
   for (const std::string_view part : {front, whole}) {
@@ -40,10 +40,10 @@ core::Result<bool> is_only_prompt(const Tokenizer& tokenizer, const TokenLimits&
   return true;
 }
 
-// Of a text that was cut: whether its own tokens are among those that stayed. The prompt is at the front of `whole`.
+// Returns an error if no token of the text itself remained after the cut. The prompt is at the front of `whole`.
 core::Status check_rest(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view whole,
                         std::size_t length) {
-  if (whole.size() <= limits.prompt.size()) return {};  // an empty text has nothing to lose
+  if (whole.size() <= limits.prompt.size()) return {};  // an empty text loses no token
   const std::size_t special = tokenizer.tokens_before() + tokenizer.tokens_after();
   bool is_gone = length <= special;
   if (!is_gone && !limits.keep_end && !limits.prompt.empty()) {
@@ -64,7 +64,7 @@ core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limi
   whole.reserve(limits.prompt.size() + text.size());
   whole.append(limits.prompt).append(text);
   core::Status status = add_alone(tokenizer, limits, whole, limits.prompt_tokens);
-  // A position in a text that its owner does not have is of no use to him.
+  // Errors give positions in the caller's text, without the prompt.
   if (!status.ok() && core::find_invalid_utf8(text)) status = add_alone(tokenizer, limits, text);
   return status;
 }
@@ -76,7 +76,7 @@ core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits
   if (limits.keep_end) {
     LB_ASSIGN_OR_RETURN(const std::size_t cut, tokenizer.encode_end(text, limits.max_tokens, ids_));
     is_cut = cut > 0;
-    // What was cut of the prompt stood behind the first special tokens.
+    // The cut removed tokens of the prompt after the first special tokens.
     const std::size_t inside = prompt_tokens - std::min(prompt_tokens, tokenizer.tokens_before());
     prompt_tokens -= std::min(inside, cut);
   } else {
@@ -84,7 +84,8 @@ core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits
   }
   const std::size_t length = ids_.size() - begin;
   if (length == limits.max_tokens && !limits.keep_end) {
-    // As long as it may be: requesting one more shows whether the text was cut. Such texts cost far more to compute.
+    // The text has the maximum length: encoding one token more shows whether it was cut. Computing such texts costs far
+    // more.
     const core::Status status = tokenizer.encode(text, limits.max_tokens + 1, ids_);
     is_cut = status.ok() && ids_.size() - begin - length > limits.max_tokens;
     ids_.resize(begin + length);

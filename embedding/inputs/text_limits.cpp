@@ -26,7 +26,7 @@ core::Result<TokenLimits> TextLimits::of_call(const TextOptions& options, const 
   }
   limits.refuse_longer = options.refuse_longer;
   limits.keep_end = options.keep_end;
-  // Without a choice a multi-vector encoder's texts have their marker, and others the prompt of their role.
+  // Without a choice, texts of a multi-vector encoder get their marker, and other texts the prompt of their role.
   if (!query || options.prompt.is_made()) {
     LB_ASSIGN_OR_RETURN(limits.prompt, prompts.choose(options.prompt, options.role));
   }
@@ -41,7 +41,7 @@ core::Result<TextLimits> text_limits(const Specification& model, std::size_t wan
   if (wanted == 0) limits.document.max_tokens = roles.document.length;
   limits.query = limits.document;
   limits.query->max_tokens = roles.query.length;
-  // The length of queries that are filled up is the model's own.
+  // The model defines the length to which queries are filled up.
   if (wanted != 0 && !roles.query.expansion) limits.query->max_tokens = wanted;
   return limits;
 }
@@ -59,7 +59,7 @@ Status set_roles(const Specification& model, const Tokenizer& tokenizer, TextLim
        {std::pair{&roles.document, &limits.document}, std::pair{&roles.query, &*limits.query}}) {
     into->prompt = role->prompt;
     TokenFilter filter{.only = role->only};
-    // Words that are no token are in no text.
+    // A word that is not a token occurs in no text.
     for (const std::string& word : role->left_out) {
       if (const auto id = tokenizer.id_of(word)) filter.left_out.push_back(*id);
     }

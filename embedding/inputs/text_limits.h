@@ -1,6 +1,6 @@
-// TextLimits: how texts become ids, by a model's files and by the texts' role.
+// TextLimits: how texts become ids, by a model's files and by the role of the texts.
 //
-// Values; pure functions, safe for concurrent use.
+// Values and pure functions; safe for concurrent use.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct TextOptions;
 
 struct TextLimits {
   TokenLimits document{};
-  std::optional<TokenLimits> query = std::nullopt;  // where queries are treated differently
+  std::optional<TokenLimits> query = std::nullopt;  // set if queries are treated differently
 
   TextLimits() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): most models treat all texts alike.
@@ -32,20 +32,21 @@ struct TextLimits {
   [[nodiscard]] const TokenLimits& of(TextRole role) const {
     return role == TextRole::kQuery && query ? *query : document;
   }
-  // The limits of a call with these options, whose max_tokens may be any number. kInvalidArgument for fewer tokens than
-  // queries are filled up to; the errors of Prompts::choose().
+  // Returns the limits of a call with these options; their max_tokens may be any number. Returns kInvalidArgument for
+  // fewer tokens than queries are filled up to, and the errors of Prompts::choose().
   [[nodiscard]] core::Result<TokenLimits> of_call(const TextOptions& options, const Prompts& prompts) const;
 };
 
-// How many tokens texts may have: `wanted`, or with 0 what the model says. The errors of Specification::token_limit().
+// Returns the limits of texts with at most `wanted` tokens, or with the model's limit if `wanted` is 0. Returns the
+// errors of Specification::token_limit().
 [[nodiscard]] core::Result<TextLimits> text_limits(const Specification& model, std::size_t wanted);
 
 // The same with set_roles(), for users of the tokenizer alone.
 [[nodiscard]] core::Result<TextLimits> text_limits(const Specification& model, const Tokenizer& tokenizer,
                                                    std::size_t wanted = 0);
 
-// Adds what the model does with texts of each role, by the ids of the tokens concerned; nothing where it treats all
-// texts alike. kInvalidModel where its tokenizer lacks one of the tokens.
+// Adds the model's treatment of each role, with the ids of the tokens concerned. Changes nothing if the model treats
+// all texts alike. Returns kInvalidModel if the tokenizer lacks the token that fills up queries.
 [[nodiscard]] core::Status set_roles(const Specification& model, const Tokenizer& tokenizer, TextLimits& limits);
 
 }  // namespace latebind::embedding

@@ -1,4 +1,4 @@
-// TextOptions: how the texts of one call are treated, and what its vectors are like. A value.
+// TextOptions: the treatment of the texts of one call, and the shape of their vectors. A value.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,22 @@
 
 namespace latebind::embedding {
 
-// Per-call deviations from how the encoder was opened.
+// The options of one call, which override those of the encoder.
 struct TextOptions {
-  // Only the first numbers of a vector, normalised again where it was (Kusupati et al., "Matryoshka Representation
-  // Learning", 2022: for models trained for this); 0: all.
+  // Keeps only the first numbers of a vector, normalised again if the vector was (Kusupati et al., "Matryoshka
+  // Representation Learning", 2022: for models trained for this). 0 keeps all.
   std::size_t dimensions = 0;
-  // Tokens of one text, special tokens included, at most as many as the encoder takes, which is also the meaning of 0.
+  // The most tokens of one text, special tokens included, up to the encoder's limit. 0 selects that limit.
   std::size_t max_tokens = 0;
-  // A longer text is kTextTooLong, instead of being cut.
+  // Return kTextTooLong for a longer text instead of cutting it.
   bool refuse_longer = false;
-  // A longer text is cut at its beginning instead of its end.
+  // Cut a longer text at its beginning instead of its end.
   bool keep_end = false;
-  // Vectors of length 1, even if the model does not normalise.
+  // Give vectors of length 1, even if the model does not normalise.
   bool normalize = false;
-  // What the texts are: a model may have a prompt or a route for it.
+  // The role of the texts, for which a model may have a prompt or a route.
   TextRole role = TextRole::kUnspecified;
-  // What is put before every text instead of what the model says. With token ids there is no choice to make.
+  // The prompt, instead of the model's choice. Token ids accept no prompt but "".
   PromptChoice prompt{};
 };
 

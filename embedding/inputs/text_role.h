@@ -1,4 +1,5 @@
-// What a text is to a model that does not treat all texts alike: a question that is asked, or what may answer it.
+// TextRole: the role of a text for a model that does not treat all texts alike: a query, or a document that may answer
+// it.
 #pragma once
 
 #include <array>
@@ -10,9 +11,9 @@
 namespace latebind::embedding {
 
 enum class TextRole : std::uint8_t {
-  kUnspecified,  // what the model takes a text for of which nothing is said
-  kQuery,        // as sentence-transformers' encode_query() takes it
-  kDocument,     // as its encode_document() does
+  kUnspecified,  // the model's default for texts without a role
+  kQuery,        // as in sentence-transformers' encode_query()
+  kDocument,     // as in sentence-transformers' encode_document()
 };
 
 }  // namespace latebind::embedding

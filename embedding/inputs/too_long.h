@@ -1,4 +1,4 @@
-// The error for inputs that may not be cut.
+// The errors for inputs that are too long and must not be cut. Pure functions; any thread may call them.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace latebind::embedding {
 
-// Tokens of a text that is too long are counted up to here, for the error that says how many it has.
+// The tokens of a text that is too long are counted up to this number, for the error message.
 inline constexpr std::size_t kCountedMax = std::size_t{1} << 17;
 
 inline core::Status too_long(std::size_t tokens, std::size_t max_tokens) {
@@ -23,7 +23,7 @@ inline core::Status too_long(std::size_t tokens, std::size_t max_tokens) {
                                   std::min(tokens, most), max_tokens));
 }
 
-// The error for a text or a pair that may not be cut. `encode` appends its ids, at most so many.
+// Returns the error for a text or a pair that must not be cut. `encode` appends its ids, at most the given number.
 template <class Encode>
 core::Status refuse_longer(const TokenLimits& limits, const Encode& encode) {
   std::vector<std::int32_t> ids;

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-// Without a modules.json: what no other output declares.
+// Without a modules.json, a model is dense if no kind before this one declares it.
 bool declares_dense(const Declaration& given) {
   const ConfigFile& own = given.contents.own;
   return !given.modules.listed || !own.read || !own.read->contains("model_type") ||
@@ -76,7 +76,7 @@ void DenseOutput::take(std::span<const float> numbers, const ModelEnd& end, cons
   if (parameters_.normalize) normalize(to);
 }
 
-// The device has normalised it, perhaps in less than f32.
+// The device has normalised the row, perhaps in less than f32.
 void DenseOutput::complete(std::span<float> row) const {
   if (parameters_.normalize) correct_length(row);
 }

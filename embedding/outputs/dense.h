@@ -1,4 +1,4 @@
-// DenseOutput: a vector for each text.
+// DenseOutput: a vector for each text. Immutable; safe for concurrent use.
 //
 // Source: sentence-transformers' Pooling, Dense, LayerNorm and Normalize.
 #pragma once
@@ -17,9 +17,9 @@ class DenseOutput final : public Output {
     graph::PoolingMode pooling = graph::PoolingMode::kMean;
     std::vector<VectorModule> modules{};
     bool normalize = false;
-    // The network gives the tokens' vectors, which are pooled here: the pooling leaves out the tokens of a prompt.
+    // The network gives token vectors, which take() pools, because the pooling leaves out the tokens of a prompt.
     bool pools_here = false;
-    // The shorter vectors that the model was trained for.
+    // The shorter dimensions for which the model was trained.
     std::vector<std::size_t> matryoshka_dimensions{};
   };
   explicit DenseOutput(Parameters parameters);

@@ -7,11 +7,12 @@
 namespace latebind::embedding {
 namespace {
 
-// Sums side by side, of several of a query's vectors with one of the document's: what a processor has room for.
+// The number of partial sums of a product, and the number of query vectors that are multiplied with one document vector
+// at once. Chosen for the registers of a processor.
 constexpr std::size_t kSumsSideBySide = 16;
 constexpr std::size_t kQueries = 4;
 
-// The products of so many vectors, `dimension` numbers apart, with one.
+// Returns the products of kCount vectors, which are `dimension` numbers apart, with one vector.
 template <std::size_t kCount>
 std::array<float, kCount> products(const float* queries, const float* document, std::size_t dimension) {
   std::array<std::array<float, kSumsSideBySide>, kCount> sums{};
@@ -35,12 +36,12 @@ std::array<float, kCount> products(const float* queries, const float* document, 
   return found;
 }
 
-// The sum of so many vectors' largest products.
+// Returns the sum of the largest products of kCount query vectors.
 template <std::size_t kCount>
 float sum_of_largest(const float* queries, std::span<const float> document, std::size_t dimension) {
   std::array<float, kCount> largest;
   largest.fill(-std::numeric_limits<float>::infinity());
-  float nothing = 0;  // NaN where a product is not finite: a maximum would hide it
+  float nothing = 0;  // NaN if a product is not finite, which a maximum would hide
   for (std::size_t at = 0; at < document.size(); at += dimension) {
     const auto found = products<kCount>(queries, document.data() + at, dimension);
     for (std::size_t q = 0; q < kCount; ++q)

@@ -26,7 +26,7 @@ bool declares_multi_vector(const Declaration& given) {
   return has_multi_vectors(given.contents.own, given.modules.listed, given.contents.config.read);
 }
 
-// The projection of Stanford's ColBERT, which is among the weights of the network.
+// Reads the projection of Stanford's ColBERT, which is among the weights of the network.
 Result<DenseModule> read_projection(const ModelFiles& files, const NetworkSpec& network) {
   constexpr std::string_view kName = "linear.weight";
   const std::size_t width = network.hidden_size;
@@ -63,7 +63,7 @@ Result<std::shared_ptr<const Output>> read_multi_vector(const Declaration& given
     if (const auto* const dense = std::get_if<DenseModule>(&module)) read.dimension = dense->out;
   }
   if (const auto& own = given.contents.own.read) {
-    // Other functions belong to other kinds of models, and mean the sum.
+    // Other functions belong to other kinds of models, and select the sum here.
     const json* const compared = core::find_member(*own, "similarity_fn_name");
     read.compares_by_mean = compared != nullptr && core::is_text(*compared, "meanmaxsim");
   }
@@ -92,7 +92,7 @@ NetworkEnd MultiVectorOutput::end(bool /*from_states*/) const {
   return {.token_vectors = true, .modules = parameters_.modules, .normalize = parameters_.normalize};
 }
 
-// The file has each token's vector as it is wanted, except for its length.
+// The file has the final vector of each token, except for its length.
 Result<ModelEnd> MultiVectorOutput::find_end(const OnnxFile& file, bool /*from_states*/) const {
   LB_ASSIGN_OR_RETURN(ModelEnd end, choose_embedding_output(file.signature, file.name));
   const std::string shown = core::printable(file.signature.outputs[end.position].name);

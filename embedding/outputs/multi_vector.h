@@ -1,4 +1,5 @@
-// MultiVectorOutput: a vector for each token of a text (late interaction, ColBERT), compared by their best products.
+// MultiVectorOutput: a vector for each token of a text (late interaction, ColBERT). Texts are compared by the best
+// products of these vectors. Immutable; safe for concurrent use.
 //
 // Source: sentence-transformers' MultiVectorEncoder, PyLate, and Stanford's ColBERT.
 #pragma once
@@ -14,12 +15,12 @@ namespace latebind::embedding {
 class MultiVectorOutput final : public Output {
  public:
   struct Parameters {
-    std::vector<VectorModule> modules{};  // for each token's vector
+    std::vector<VectorModule> modules{};  // applied to each token's vector
     bool normalize = false;
-    bool compares_by_mean = false;  // the mean of a query's best products instead of their sum
-    // Stanford's ColBERT, whose projection is among the network's weights.
+    bool compares_by_mean = false;  // compare by the mean of the best products instead of their sum
+    // The model is Stanford's ColBERT, whose projection is among the network's weights.
     bool is_stanford = false;
-    std::size_t dimension = 0;  // of a vector; 0: no file says it
+    std::size_t dimension = 0;  // of a vector; 0 if no file declares it
   };
   explicit MultiVectorOutput(Parameters parameters);
 
@@ -32,7 +33,7 @@ class MultiVectorOutput final : public Output {
   [[nodiscard]] bool normalizes_tokens() const { return parameters_.normalize; }
   [[nodiscard]] std::size_t dimension() const { return parameters_.dimension; }
   [[nodiscard]] bool compares_by_mean() const { return parameters_.compares_by_mean; }
-  // How well a document answers a query: max_sim() or mean_max_sim() of their vectors.
+  // Returns the score of a document for a query: max_sim() or mean_max_sim() of their vectors.
   [[nodiscard]] float compare(std::span<const float> query, std::span<const float> document,
                               std::size_t dimension) const;
 

@@ -59,7 +59,7 @@ Result<ModelEnd> find_vectors(const OnnxFile& file) {
                               "is",
                               file.name));
   }
-  // A text's own vector may have gone through what makes it shorter; a token's is the network's.
+  // A module may have made a text's vector shorter; a token's vector has the network's dimension.
   if (!end.pooled && hidden_size != 0 && end.dimension != hidden_size) {
     return Status(
         StatusCode::kInvalidModel,

@@ -1,8 +1,8 @@
 // Output: a kind of result that a model gives, such as a vector for each text. outputs.cpp has the only list of kinds.
 //
-// An Output has the parameters that a model's files give to its kind. It says which end of the network it needs, what
-// is done with the numbers that come out there, and how two results compare. One forward pass serves all outputs that a
-// call asks for. Immutable; safe for concurrent use.
+// An Output holds the parameters that a model's files give to its kind. It knows which end of the network it needs and
+// how the numbers of that end become results. One forward pass serves all requested outputs. Immutable; safe for
+// concurrent use.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,10 @@ namespace latebind::embedding {
 struct OutputKind;
 struct Prompts;
 
-// What one input's results consist of.
+// The form of the results of one input.
 enum class ResultForm : std::uint8_t {
   kRow,         // a vector, or scores
-  kSparseRow,   // weights of some of the vocabulary's entries
+  kSparseRow,   // the weights of some of the vocabulary's entries
   kRaggedRows,  // a vector for each token that has one
 };
 
@@ -40,26 +40,27 @@ enum class ResultForm : std::uint8_t {
 struct ModelEnd {
   std::size_t position = 0;   // among the outputs of the model
   bool pooled = false;        // [batch, dimension], else [batch, tokens, dimension]
-  std::size_t dimension = 0;  // 0: what the model declares
+  std::size_t dimension = 0;  // 0 for the model's declaration
 };
 
-// The outputs of a ready ONNX file, and what the folder says about its network.
+// The outputs of a ready ONNX file, and the network as the folder declares it.
 struct OnnxFile {
   const std::string& name;  // for messages
   const graph::OnnxSignature& signature;
   const NetworkSpec& network;
 };
 
-// A text's tokens in a batch, as far as outputs depend on them.
+// The tokens of a text in a batch, as far as outputs depend on them.
 struct RowTokens {
   std::size_t count = 0;
-  // The first token that is pooled here, where the pooling leaves out a prompt.
+  // The first token that take() pools, if the pooling leaves out a prompt.
   std::size_t pooled_from = 0;
-  // Which tokens have a vector, 1 or 0 for each; empty: all.
+  // 1 for each token that has a vector, else 0; empty if all have one.
   std::span<const std::uint8_t> kept{};
 };
 
-// Where the results of one row go: `sparse` for sparse rows, else `numbers`. Both null: nobody wants them.
+// The destination of the results of one row: `sparse` for sparse rows, else `numbers`. Both are null if the output was
+// not requested.
 struct RowTarget {
   float* numbers = nullptr;
   SparseVector* sparse = nullptr;
@@ -74,30 +75,30 @@ class Output {
 
   [[nodiscard]] const OutputKind& kind() const { return *kind_; }
 
-  // The end of the network that gives the numbers. `from_states`: the network's vectors of tokens, if the output can be
-  // computed from them here.
+  // Returns the end of the network that the output needs. With `from_states`, the token vectors of the network, if the
+  // output can be computed from them here.
   [[nodiscard]] virtual NetworkEnd end(bool from_states) const = 0;
-  // The output of a ready ONNX file that gives the numbers. kUnsupported where there is none, kInvalidModel where it
-  // contradicts the folder.
+  // Returns the output of a ready ONNX file that the output needs. Returns kUnsupported if no output matches, and
+  // kInvalidModel if it contradicts the folder.
   [[nodiscard]] virtual core::Result<ModelEnd> find_end(const OnnxFile& file, bool from_states) const = 0;
-  // Whether the network cannot pool the tokens: the pooling leaves out those of a prompt.
+  // Returns true if the network cannot pool the tokens, because the pooling leaves out those of a prompt.
   [[nodiscard]] virtual bool pools_here() const { return false; }
 
-  // Turns the numbers of one row into its results. `numbers` has a row of `dimension` numbers where the end is pooled,
-  // else one for each token; `scratch` is memory that is kept between calls.
+  // Turns the numbers of one row into its results. `numbers` has one row of `dimension` numbers if the end is pooled,
+  // else one for each token. `scratch` is memory that is reused between calls.
   virtual void take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
                     std::vector<float>& scratch) const = 0;
-  // The results for these ids from a table, where the model has one instead of a network.
+  // Computes the results for these ids from a table, for models with a table instead of a network.
   virtual void look_up(const TermTable& /*table*/, std::span<const std::int32_t> /*ids*/, SparseVector& /*to*/) const {}
-  // Completes a row that the device has written to its target.
+  // Completes a row that the device wrote directly to its target.
   virtual void complete(std::span<float> /*row*/) const {}
 
-  // How vectors of tokens become one.
+  // The mode by which token vectors become one vector.
   [[nodiscard]] virtual graph::PoolingMode pooling() const { return graph::PoolingMode::kMean; }
-  // Whether vectors have length 1 in any case.
+  // Returns whether vectors always have length 1.
   [[nodiscard]] virtual bool normalizes() const { return false; }
 
-  // The parameters, for people and programs: an object.
+  // Returns the parameters as an object, for people and programs.
   [[nodiscard]] virtual nlohmann::json describe() const = 0;
 
  private:
@@ -106,7 +107,7 @@ class Output {
 
 using OutputList = std::vector<std::shared_ptr<const Output>>;
 
-// What a folder says, as far as it decides about outputs.
+// The parts of a folder that decide about outputs.
 struct Declaration {
   const ModelFiles& files;
   const Modules& modules;
@@ -114,10 +115,11 @@ struct Declaration {
   const Prompts& prompts;
 };
 
-// A head on top of the encoder, which some outputs need unless modules take its place.
+// A head on top of the encoder. Some outputs need one unless modules replace it.
 struct HeadKind {
   std::string_view task;  // "sequence classification", for messages
-  // In sentence_bert_config.json: the task, whether that file may leave it out, and the name of the head's output.
+  // The entries of sentence_bert_config.json: the task, whether the file may omit it, and the name of the head's
+  // output.
   std::string_view transformer_task;
   bool is_default_task = false;
   std::string_view module_output_name = "token_embeddings";
@@ -127,24 +129,24 @@ struct HeadKind {
 };
 
 struct OutputKind {
-  std::string_view name;  // in specifications, options and commands
+  std::string_view name;  // the name in specifications, options and commands
   ResultForm form{};
-  // Of models of which this is the first output: what they are called and what they take. Null: it is only ever beside
-  // another one.
+  // For models that have this as the first output: their kind and their input. `input` is null if the kind only
+  // accompanies another output.
   EncoderKind encoder{};
   const Input* input = nullptr;
-  // For the error of wrong_kind(): "is an embedder: …", and what a program opens it as.
+  // The phrases for wrong_kind(): "is an embedder: …", and the class that opens the model.
   std::string_view what{};
   std::string_view programs{};
   bool may_have_routes = false;
-  bool has_roles = false;  // queries and documents are treated differently
-  // Whether a folder declares it.
+  bool has_roles = false;  // queries and documents may be treated differently
+  // Returns whether a folder declares this kind (optional).
   bool (*is_declared)(const Declaration& given) = nullptr;
-  // Checks the modules before anything else is read (optional). kUnsupported, naming the file.
+  // Checks the modules before other files are read (optional). Returns kUnsupported, naming the file.
   core::Status (*check_modules)(const Declaration& given) = nullptr;
-  // The head that it needs of the network; null: none.
+  // Returns the head that the kind needs in the network, or null if it needs none (optional).
   const HeadKind* (*find_head)(const Modules& modules) = nullptr;
-  // Reads its parameters. kInvalidModel or kUnsupported, naming the file and the key.
+  // Reads the parameters (optional). Returns kInvalidModel or kUnsupported, naming the file and the key.
   core::Result<std::shared_ptr<const Output>> (*read)(const Declaration& given, const NetworkSpec& network) = nullptr;
 };
 
@@ -158,10 +160,11 @@ struct BoundOutput {
 };
 
 [[nodiscard]] std::span<const OutputKind* const> output_kinds();
-// The kind that a folder declares as its own: the first output of the model. kUnsupported for other kinds of models.
+// Returns the kind that a folder declares, which is the first output of the model. Returns kUnsupported for other kinds
+// of models.
 [[nodiscard]] core::Result<const OutputKind*> read_output_kind(const Declaration& given);
 
-// The output as what it is; null for one of another kind.
+// Returns the output as a T, or null if it is of another kind.
 template <class T>
 [[nodiscard]] const T* as(const Output& output) {
   return dynamic_cast<const T*>(&output);

@@ -22,7 +22,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// A folder's own output is that of the first kind that it declares.
+// The order matters: a folder's own output is of the first kind that it declares.
 constexpr std::array<const OutputKind*, 5> kKinds{&kMultiVectorOutput, &kSparseOutput, &kScoreOutput, &kDenseOutput,
                                                   &kTokenVectorsOutput};
 

@@ -12,10 +12,10 @@ namespace {
 
 constexpr float kCountMin = 1e-9F;
 constexpr double kNormMin = 1e-12;
-// Rounding of f32 numbers of a vector of length 1.
+// The rounding error of the length of an f32 vector of length 1.
 constexpr double kLengthSlack = 3e-7;
 
-// The sum, and by what it is divided.
+// Computes the sum and its divisor.
 void pool_sum(PoolingMode mode, std::span<const float> states, std::span<float> out, std::size_t from) {
   const std::size_t dimension = out.size();
   const std::size_t count = states.size() / dimension;
@@ -69,9 +69,9 @@ void pool(PoolingMode mode, std::span<const float> states, std::span<float> out,
 
 namespace {
 
-// In f64: the sum of thousands of squares is exact to the last bit of an f32.
+// Computes in f64: the sum of thousands of squares is exact to the last bit of an f32.
 double length_of(std::span<const float> vector) {
-  // Independent sums, so that the compiler may use vector instructions without reordering a single one.
+  // Independent sums let the compiler use vector instructions without reordering one sum.
   constexpr std::size_t kLanes = 16;
   std::array<double, kLanes> sums{};
   const auto square = [&](std::size_t i) { return static_cast<double>(vector[i]) * static_cast<double>(vector[i]); };
@@ -102,7 +102,7 @@ void normalize(std::span<float> vector) {
 
 void correct_length(std::span<float> vector) {
   const double length = length_of(vector);
-  // What is not finite compares as false.
+  // The comparisons are false for a length that is not finite.
   const bool is_wrong = std::abs(length - 1.0) > kLengthSlack && length <= std::numeric_limits<float>::max();
   if (is_wrong) divide(vector, length);
 }
@@ -112,7 +112,7 @@ bool is_zero(std::span<const float> vector) {
 }
 
 bool is_finite(std::span<const float> vector) {
-  // By its bits and without leaving early, so that the compiler may use vector instructions.
+  // Tests the bits and has no early exit, so that the compiler may use vector instructions.
   constexpr std::uint32_t kExponent = 0x7F800000U;
   std::uint32_t found = 0;
   for (const float value : vector)

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t kLabelsMax = 4096;
 
-// Names by number in "id2label", or "num_labels" without names; transformers takes two where there is neither.
+// Reads the names by number in "id2label", or "num_labels" without names. Without both, transformers assumes two.
 Result<std::vector<std::string>> read_labels(const json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
   const auto* const names = core::find_member(config, "id2label");
@@ -50,7 +50,7 @@ Result<std::vector<std::string>> read_labels(const json& config, const path& fil
   return labels;
 }
 
-// What the files call the function, the newest form first, and the file that says so.
+// The function's name, and the file and key that declare it. find_function() looks for the newest form first.
 struct NamedFunction {
   std::string name{};
   path file{};
@@ -87,7 +87,8 @@ bool declares_score(const Declaration& given) {
   return config && network_class(*config).ends_with("ForSequenceClassification");
 }
 
-// Whether the default prompt is one that does not exist. Models of other kinds have two more in the reference.
+// Returns whether the default prompt does not exist. Other kinds of models have two additional prompts in the
+// reference.
 bool names_no_prompt(const ConfigFile& own) {
   if (!own.read) return false;
   const auto* const name = core::find_member(*own.read, "default_prompt_name");

@@ -1,4 +1,4 @@
-// ScoreOutput: scores for two texts together, one for each label.
+// ScoreOutput: scores for two texts together, one for each label. Immutable; safe for concurrent use.
 //
 // Source: sentence-transformers' CrossEncoder, whose predict() gives these scores.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace latebind::embedding {
 
-// What makes scores of a network's numbers (logits).
+// The function from a network's numbers (logits) to scores.
 enum class ScoreFunction : std::uint8_t {
   kIdentity,
   kSigmoid,  // 1 / (1 + exp(-x)), for each number by itself
@@ -23,8 +23,8 @@ class ScoreOutput final : public Output {
  public:
   struct Parameters {
     ScoreFunction function = ScoreFunction::kIdentity;
-    std::vector<std::string> labels{};  // their names, in order
-    // The head of the network, where it is known; else the modules after the pooling give the numbers.
+    std::vector<std::string> labels{};  // the names of the scores, in order
+    // The head of the network, if it is known; otherwise the modules after the pooling give the numbers.
     std::optional<ClassifierHead> head = std::nullopt;
     graph::PoolingMode pooling = graph::PoolingMode::kMean;
     std::vector<VectorModule> modules{};
@@ -40,7 +40,7 @@ class ScoreOutput final : public Output {
 
   [[nodiscard]] const std::vector<std::string>& labels() const { return parameters_.labels; }
   [[nodiscard]] ScoreFunction function() const { return parameters_.function; }
-  // Makes scores of the network's numbers.
+  // Turns the network's numbers into scores, in place.
   void activate(std::span<float> numbers) const;
 
  private:
@@ -49,7 +49,7 @@ class ScoreOutput final : public Output {
 
 extern const OutputKind kScoreOutput;
 
-// 1 / (1 + exp(-number)).
+// Returns 1 / (1 + exp(-number)).
 [[nodiscard]] float sigmoid(float number);
 
 }  // namespace latebind::embedding

@@ -29,7 +29,8 @@ bool declares_sparse(const Declaration& given) {
          (modules.listed && has_model_type(given.contents.own, "SparseEncoder"));
 }
 
-// The numbers of its vectors are as many as the vocabulary has, whatever the file says.
+// Reads the rule of SpladePooling. Ignores the file's dimension, because vectors have a number for each entry of the
+// vocabulary.
 Result<SparseRule> read_pooling_rule(const ModelFiles& files, const std::filesystem::path& file) {
   LB_ASSIGN_OR_RETURN(const json config, read_module_config(files, file));
   constexpr std::array<std::string_view, 2> kStrategies{"max", "sum"};
@@ -106,8 +107,8 @@ NetworkEnd SparseOutput::end(bool /*from_states*/) const {
   return {.vocabulary = head_, .terms_of_tokens = rule_.sums};
 }
 
-// The file has a number for each token and entry of the vocabulary or, as export_onnx.h writes it, the largest one of
-// each text.
+// The file has a number for each token and entry of the vocabulary, or, as export_onnx.h writes it, the largest number
+// for each text and entry.
 Result<ModelEnd> SparseOutput::find_end(const OnnxFile& file, bool /*from_states*/) const {
   const auto& outputs = file.signature.outputs;
   const bool pooled = outputs.size() == 1 && outputs.front().name == kTermLogits;

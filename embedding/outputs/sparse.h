@@ -1,5 +1,5 @@
 // SparseOutput: weights for some entries of the vocabulary, from a network for masked language modelling or from a
-// table.
+// table. Immutable; safe for concurrent use.
 //
 // Source: sentence-transformers' SpladePooling and SparseStaticEmbedding.
 #pragma once
@@ -13,7 +13,7 @@ namespace latebind::embedding {
 
 class SparseOutput final : public Output {
  public:
-  // `head`: where the network is known.
+  // `head` is set if the network is known.
   SparseOutput(const SparseRule& rule, std::optional<VocabularyHead> head);
 
   [[nodiscard]] NetworkEnd end(bool from_states) const override;
@@ -26,7 +26,7 @@ class SparseOutput final : public Output {
   [[nodiscard]] graph::PoolingMode pooling() const override { return graph::PoolingMode::kMax; }
   [[nodiscard]] nlohmann::json describe() const override;
 
-  // How the network's numbers become weights.
+  // The rule from the network's numbers to weights.
   [[nodiscard]] const SparseRule& rule() const { return rule_; }
 
  private:

@@ -13,7 +13,7 @@ float weight_of(float logit, const SparseRule& rule) {
   return rule.log_twice ? std::log1p(once) : once;
 }
 
-// Those of numbers[i] that are above zero, or no numbers: weight(numbers[i]).
+// Collects weight(numbers[i]) of the numbers that are above zero or NaN.
 template <class Weight>
 void collect(std::span<const float> numbers, std::size_t most, const Weight& weight, SparseVector& out) {
   out.indices.clear();
@@ -25,7 +25,7 @@ void collect(std::span<const float> numbers, std::size_t most, const Weight& wei
     out.values.push_back(weight(numbers[i]));
     is_finite = is_finite && std::isfinite(out.values.back());
   }
-  // Others have no order; who asked for them hears of them.
+  // NaN has no order, so all weights are kept and the scheduler reports the fault.
   if (most > 0 && is_finite) keep_largest(out, most);
 }
 

@@ -1,4 +1,5 @@
-// TokenVectorsOutput: the network's own vector for each token of a text, as it is: neither pooled nor normalised.
+// TokenVectorsOutput: the network's vector for each token of a text, neither pooled nor normalised. Immutable; safe for
+// concurrent use.
 #pragma once
 
 #include "embedding/outputs/output.h"
@@ -16,10 +17,10 @@ class TokenVectorsOutput final : public Output {
   [[nodiscard]] nlohmann::json describe() const override;
 };
 
-// Beside the first output of every model that has a network.
+// Accompanies the first output of every model that has a network.
 extern const OutputKind kTokenVectorsOutput;
 
-// Copies the vectors of the tokens that have one, in their order. Returns the end of what it wrote.
+// Copies the vectors of the tokens that have one, in order, to `to`. Returns the end of the written numbers.
 float* take_token_vectors(std::span<const float> numbers, std::size_t dimension, const RowTokens& tokens, float* to);
 
 }  // namespace latebind::embedding
