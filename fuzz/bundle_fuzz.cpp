@@ -40,7 +40,7 @@ SharedBytes shared(std::string text) {
   return SharedBytes::from_string(std::move(text));
 }
 
-// A ZIP of a manifest, a model and a component in a file of its own.
+// A ZIP of a manifest, a model and a component in a separate file.
 std::string zip_of(std::string_view manifest, std::string_view component) {
   std::string out;
   std::string directory;

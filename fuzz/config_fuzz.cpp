@@ -1,7 +1,5 @@
 // Fuzzes the files of a model folder: config.json, modules.json, the pooling's and the tokenizer's settings, and a
 // router's, separated by NUL bytes in this order. An empty part is a file that is not there.
-#include <stdlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -14,7 +12,9 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/text/pieces.h"
 #include "embedding/folder/model_folder.h"
+#include "fuzz/own_folder.h"
 
 namespace {
 
@@ -29,25 +29,16 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// A folder of this process, in memory where there is such a place, with what every model needs beside the fuzzed files.
+// The folder, with what every model needs besides the fuzzed files.
 const fs::path& folder() {
-  static const fs::path made = [] {
-    std::error_code ignored;
-    const fs::path shared_memory = "/dev/shm";
-    const fs::path place = fs::is_directory(shared_memory, ignored) ? shared_memory : fs::temp_directory_path();
-    std::string name = (place / "latebind-fuzz-XXXXXX").string();
-    require(::mkdtemp(name.data()) != nullptr);
-    const fs::path path = name;
-    fs::create_directory(path / "1_Pooling");
-    std::ofstream(path / "tokenizer.json") << "{}";
-    std::ofstream(path / "model.safetensors") << "-";
-    std::atexit([] {
-      std::error_code error;
-      fs::remove_all(folder(), error);
-    });
-    return path;
+  static const bool is_filled = [] {
+    fs::create_directory(own_folder() / "1_Pooling");
+    std::ofstream(own_folder() / "tokenizer.json") << "{}";
+    std::ofstream(own_folder() / "model.safetensors") << "-";
+    return true;
   }();
-  return made;
+  require(is_filled);
+  return own_folder();
 }
 
 // Those that are there already stay: most runs change one of them.
@@ -68,11 +59,8 @@ void put(std::size_t which, std::string_view content) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  for (std::size_t i = 0; i < kFiles.size(); ++i) {
-    const std::size_t end = std::min(rest.find('\0'), rest.size());
-    put(i, rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  for (std::size_t i = 0; i < kFiles.size(); ++i)
+    put(i, latebind::core::take_until(rest, '\0'));
 
   const auto model = latebind::embedding::ModelFolder::open(folder());
   if (!model.ok()) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/text/pieces.h"
 #include "embedding/hub/answers.h"
 #include "embedding/hub/file_plan.h"
 #include "embedding/hub/name.h"
@@ -35,12 +36,7 @@ bool leads_out(const std::string& name) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  const auto take = [&rest] {
-    const std::size_t end = std::min(rest.find('\0'), rest.size());
-    const std::string part(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    return part;
-  };
+  const auto take = [&rest] { return std::string(latebind::core::take_until(rest, '\0')); };
   const std::string answer = take();
   const std::string modules = take();
   const std::string config = take();

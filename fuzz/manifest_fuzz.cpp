@@ -1,8 +1,6 @@
 // Fuzzes what a run of `latebind embed -o` finds of an earlier one: manifest.json, progress.json, and what this run's
 // manifest would be, separated by NUL bytes in this order. A progress that begins with '#' gets the digest that belongs
 // to it. Whatever is there, it is continued within its files, begun anew, or left alone with a reason in one line.
-#include <stdlib.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +16,9 @@
 #include "app/bulk/manifest.h"
 #include "app/bulk/partial_output.h"
 #include "core/platform/digest.h"
+#include "core/text/pieces.h"
 #include "core/text/quote.h"
+#include "fuzz/own_folder.h"
 
 namespace {
 
@@ -35,23 +35,6 @@ void require(bool holds) {
 
 bool is_one_line(const std::string& text) {
   return core::printable(text, text.size()) == text;
-}
-
-// A folder of this process, in memory where there is such a place.
-const fs::path& folder() {
-  static const fs::path made = [] {
-    std::error_code ignored;
-    const fs::path shared_memory = "/dev/shm";
-    const fs::path place = fs::is_directory(shared_memory, ignored) ? shared_memory : fs::temp_directory_path();
-    std::string name = (place / "latebind-fuzz-XXXXXX").string();
-    require(::mkdtemp(name.data()) != nullptr);
-    std::atexit([] {
-      std::error_code error;
-      fs::remove_all(folder(), error);
-    });
-    return fs::path(name);
-  }();
-  return made;
 }
 
 void put(const fs::path& file, std::string_view content) {
@@ -73,19 +56,14 @@ std::string with_digest(std::string numbers) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  const auto take = [&rest] {
-    const std::size_t end = std::min(rest.find('\0'), rest.size());
-    const std::string part(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    return part;
-  };
+  const auto take = [&rest] { return std::string(core::take_until(rest, '\0')); };
   const std::string manifest = take();
   std::string progress = take();
   if (progress.starts_with('#')) progress = with_digest(progress.substr(1));
   const auto now = app::parse_manifest(take(), "'now'");
 
-  const fs::path place = folder() / "v.npy";
-  const fs::path part = folder() / "v.npy.part";
+  const fs::path place = own_folder() / "v.npy";
+  const fs::path part = own_folder() / "v.npy.part";
   fs::create_directory(part);
   put(part / "manifest.json", manifest);
   put(part / "progress.json", progress);
