@@ -92,8 +92,8 @@ inline constexpr std::string_view kTruthOrAuto = "auto|true|false";
 // One row of the table. A key that ends in a dot is a family ("property."): every key with that prefix can be set.
 struct SettingSpec {
   std::string_view key;          // in config.toml; a dot separates table and key
-  std::string_view environment;  // "LATEBIND_DEVICE"; empty when there is none
-  std::string_view flag;         // "--device"; empty when there is none
+  std::string_view environment;  // "LATEBIND_DEVICE"; empty if no variable sets it
+  std::string_view flag;         // "--device"; empty if no option sets it
   std::string_view value;        // the form of a value: "PLACEMENT", "N", kTruth
   std::string_view help;         // one paragraph
   // The setting selects code to load, files to trust or what a vendor receives, so privileged processes ignore its

@@ -15,7 +15,7 @@ namespace latebind::core {
 struct BackendSetting {
   std::string_view key;          // "openvino.library": the backend's name, a dot, a word
   std::string_view environment;  // "LATEBIND_OPENVINO_LIBRARY"
-  std::string_view flag;         // "--openvino-library"; empty when there is none
+  std::string_view flag;         // "--openvino-library"; empty if no option sets it
   std::string_view value;        // what a value looks like: "PATH"
   std::string_view help;         // one paragraph
   // The allowed values besides the empty one; any value is allowed when this is empty.

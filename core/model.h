@@ -184,7 +184,7 @@ class Model {
 // A node that a compiler did not take, as the model describes it.
 struct LeftNode {
   std::string op{};     // "NonZero"
-  std::string name{};   // empty when it has none
+  std::string name{};   // may be empty
   std::string shape{};  // of its first output: "i64 [2,?]"; empty when unknown
 
   friend bool operator==(const LeftNode&, const LeftNode&) = default;
@@ -206,7 +206,7 @@ struct Blob {
   std::string runtime_version;  // of the vendor library that made it
   Precision precision = Precision::kF32;
   SharedBytes bytes;
-  // The vendor's own compatibility string, which only the vendor understands; empty when there is none.
+  // The vendor's own compatibility string, which only the vendor understands; may be empty.
   std::string compatibility{};
   // True when the loader copies the bytes, or when a copy costs little compared with a blob that is stored whole.
   // Otherwise the bytes are used where they are, which may be a mapping.

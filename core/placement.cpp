@@ -31,7 +31,7 @@ std::size_t rank_of(DeviceKind kind) {
   return static_cast<std::size_t>(std::ranges::find(kKindOrder, kind) - kKindOrder.begin());
 }
 
-// Returns the virtual device of this name, or why it cannot run; std::nullopt when there is none.
+// Returns the virtual device of this name, or why it cannot run; std::nullopt if no virtual device has this name.
 std::optional<Placement::Candidate> virtual_candidate(const std::vector<Device>& devices, std::string_view name,
                                                       bool emulate) {
   const auto found = std::ranges::find(devices, name, &Device::name);

@@ -115,7 +115,7 @@ class [[nodiscard]] Status {
   // end after the last one. Empty when there are no details. The view refers to this status.
   [[nodiscard]] std::string_view details() const;
 
-  // Returns the same error with these details in place of its own.
+  // Returns the same error with its details replaced by these.
   [[nodiscard]] Status with_details(std::string details) const noexcept;
 
   // Returns the same error with `context` and ": " before its message; ok stays ok.

@@ -21,7 +21,7 @@ class Deadlines {
   // Does nothing for an exchange without a deadline.
   void forget(const Exchange& exchange) noexcept;
   // Answers the requests whose time is up with a timeout in their protocol's form and cancels their work. Returns the
-  // next deadline, or max() if there is none.
+  // next deadline, or max() without deadlines.
   [[nodiscard]] Clock::time_point end_late(Clock::time_point now);
   [[nodiscard]] std::size_t size() const;
 

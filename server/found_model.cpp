@@ -92,7 +92,7 @@ struct Described {
   std::string file;
 };
 
-// Empty where there is none.
+// Returns the model card of a folder, or "" without one.
 std::string card_of(const fs::path& folder) {
   auto card = platform::read_small_file(folder / "README.md", kCardBytesMax);
   return card.ok() ? *std::move(card) : std::string();

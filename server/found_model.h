@@ -33,7 +33,8 @@ struct FoundModel {
 // otherwise from the first heading if that looks like a name. Empty if there is no name.
 [[nodiscard]] std::string name_in_card(std::string_view card);
 
-// Returns the quoted ORG/NAME in a model card's examples for this NAME. Empty if there is none, or several owners.
+// Returns the quoted ORG/NAME in a model card's examples for this NAME. Empty if the card has no such name, or several
+// owners.
 [[nodiscard]] std::string owned_name_in_card(std::string_view card, std::string_view name);
 
 // Whether this is a network that takes tensors: an ONNX file or an OpenVINO IR.

@@ -36,7 +36,7 @@ class HeldBytes {
     ~Share() { set(0); }
 
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-    // The limit for all shares together; std::nullopt if there is none.
+    // The limit for all shares together; std::nullopt without a limit.
     [[nodiscard]] std::optional<std::uint64_t> most() const {
       return of_ != nullptr ? std::optional(of_->most_) : std::nullopt;
     }

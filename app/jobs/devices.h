@@ -1,4 +1,4 @@
-// Lists the devices that are present, and why a backend has none.
+// Lists the devices that are present, and why a backend has no device.
 #pragma once
 
 #include <string>

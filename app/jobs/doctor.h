@@ -33,7 +33,7 @@ struct Diagnosis {
   // The instruction set that the speeds were measured with. Empty if no backend has its own kernels.
   std::string instruction_set;
   std::vector<core::PrecisionSpeed> speeds;
-  // Each is a folder, or the reason why there is none.
+  // Each of these is a folder, or the reason why no folder is used.
   std::string cache_folder;
   std::string config_folder;
   std::string system_config_folder;

@@ -200,7 +200,7 @@ Json to_json(const std::vector<VariantDecision>& decisions) {
   return json;
 }
 
-// Opens the bundle itself or the one in the program; std::nullopt if the program has none.
+// Opens the bundle itself or the one in the program; std::nullopt for a program without a bundle.
 Result<std::optional<Package>> open_package(const InspectOptions& options, const std::optional<PteFile>& program) {
   const core::PackageOptions how{.installed = options.installed ? core::InstalledLayout::kAllowed
                                                                 : core::InstalledLayout::kRefused};

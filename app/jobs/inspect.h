@@ -35,7 +35,7 @@ struct InspectReport {
   // The specification of a model folder, which has nothing else.
   std::optional<Json> model;
   std::optional<PteFile> program;
-  // The package. For a program, its first bundle; std::nullopt if it has none.
+  // The package. For a program, its first bundle; std::nullopt for a program without a bundle.
   std::optional<core::Package> package;
   std::vector<core::PackageFiles::File> files;  // of the package
   std::optional<core::PackageReport> verification;

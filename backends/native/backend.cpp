@@ -32,7 +32,7 @@ using core::StatusCode;
 
 constexpr const char* kDeviceName = "CPU";
 
-// The kernels' product in this precision; null when they have none.
+// The kernels' product in this precision; null if they do not support it.
 const Product* product_of(const Kernels& kernels, Precision precision) {
   const Product* product = nullptr;
   if (precision == Precision::kF32) product = &kernels.f32;

@@ -1,4 +1,4 @@
-// Computes a plan for a batch. Stateless: any thread may call it with a batch and a crew of its own.
+// Computes a plan for a batch. Stateless: any thread may call it, with a batch and a crew that no other thread uses.
 #pragma once
 
 #include <cstddef>

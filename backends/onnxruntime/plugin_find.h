@@ -28,9 +28,9 @@ struct ProviderFacts {
   static ProviderFacts gather(std::vector<std::string> paths, std::string runtime_file);
 };
 
-// The files to register, each once, and the configured places that have none. If a folder has several versions of one
-// library, the list has the one with the plain name, else the newest. Empty places of the search are omitted, but those
-// whose files are not trusted are included.
+// The files to register, each once, and the configured places without such a file. If a folder has several versions of
+// one library, the list has the one with the plain name, else the newest. Empty places of the search are omitted, but
+// those whose files are not trusted are included.
 [[nodiscard]] std::vector<core::SearchCandidate> provider_list(const ProviderFacts& facts,
                                                                const core::FileSystem& files);
 

@@ -31,7 +31,7 @@ using core::StatusCode;
 using nlohmann::json;
 
 constexpr std::size_t kJobBytesMax = std::size_t{16} << 20;
-// Limits for the vendor's log lines, the last of which are kept.
+// Keeps the last kLinesMax lines of the vendor's log, each cut to kLineMax bytes.
 constexpr std::size_t kLinesMax = 8;
 constexpr std::size_t kLineMax = 2048;
 

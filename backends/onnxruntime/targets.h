@@ -58,7 +58,7 @@ struct KnownProvider {
   std::string_view library_stem;      // "onnxruntime_providers_qnn"
   std::string_view package_folder;    // below site-packages
   std::string_view package;           // the name for pip
-  std::string_view compiler_stem{};   // the vendor's compiler, beside the provider's library; empty if it has none
+  std::string_view compiler_stem{};   // the vendor's compiler, beside the provider's library; may be empty
   std::span<const Target> targets{};  // the architectures that the compiler supports
   bool compiles = true;               // whether it compiles models into contexts that can be stored
   // Whether it crashes when runs of two sessions, or a run and a load, coincide (seen with onnxruntime-ep-webgpu
@@ -90,7 +90,7 @@ inline constexpr std::uint32_t kNvidia = 0x10DE;
 [[nodiscard]] std::string install_command_with_runtime(const KnownProvider& known);
 // Null if it is not in the table.
 [[nodiscard]] const KnownProvider* known_provider(std::string_view provider);
-// The provider of a device such as "WebGpu.GPU.0" or a target such as "QNN.v73". Null if there is none.
+// Returns the provider of a device such as "WebGpu.GPU.0" or a target such as "QNN.v73"; null for any other device.
 [[nodiscard]] const KnownProvider* known_provider_of_device(std::string_view device);
 // The failure, preceded by its meaning if that is known.
 [[nodiscard]] core::Status explained(const KnownProvider& known, const core::Status& failure, core::System system);

@@ -1,4 +1,4 @@
-// latebind devices: lists every device present, and why a backend has none.
+// latebind devices: lists every device present, and why a backend has no device.
 #include "app/jobs/devices.h"
 
 #include <fmt/format.h>

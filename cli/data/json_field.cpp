@@ -123,7 +123,7 @@ class FieldFinder final : public json::json_sax_t {
   bool met_large_number_ = false;
 };
 
-// Returns how many characters from `at` on form a JSON number; 0 if there is none.
+// Returns the length of the JSON number that begins at `at`, or 0 if no number begins there.
 std::size_t number_size(std::string_view text, std::size_t at) {
   std::size_t end = at;
   const auto skip = [&](std::string_view any_of) {

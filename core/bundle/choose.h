@@ -18,11 +18,11 @@ namespace latebind::core {
 inline constexpr const char* kModelComponent = "model";
 // The role of the asset with the small files of a text embedding model.
 inline constexpr const char* kModelFolderRole = "model_folder";
-// Returns the component that Latebind loads. kInvalidModel when there is none.
+// Returns the component that Latebind loads, or kInvalidModel if the package has no such component.
 [[nodiscard]] Result<const Component*> model_component(const Package& package);
 
 // Returns the variant that any machine compiles for itself: the one that Latebind's slot marks, or else the first that
-// is plain ONNX according to ONNX Runtime's slot. Null when there is none.
+// is plain ONNX according to ONNX Runtime's slot. Returns null if no variant qualifies.
 [[nodiscard]] const Variant* portable_variant(const Component& component);
 
 // Returns the file that a variant loads, according to Latebind's slot or else ONNX Runtime's; empty when neither names

@@ -48,7 +48,7 @@ struct Variant {
   std::string compatibility_string;  // only the provider understands it
   std::optional<LatebindInfo> latebind;
   std::map<std::string, nlohmann::json> executor_info;  // the other consumers' slots, each an object
-  nlohmann::json additional_metadata;                   // null when there is none
+  nlohmann::json additional_metadata;                   // null if absent
 
   friend bool operator==(const Variant&, const Variant&) = default;
 };

@@ -53,7 +53,7 @@ class Package {
   // The folders of the shared assets by their URI, both those that the manifest lists and those in their usual place.
   [[nodiscard]] const std::map<std::string, std::string>& assets() const;
 
-  // Return null when there is none of that name.
+  // Return null if nothing has that name.
   [[nodiscard]] const Component* find_component(std::string_view name) const;
   [[nodiscard]] static const Variant* find_variant(const Component& component, std::string_view name);
 

@@ -50,7 +50,7 @@ struct PackageHead {
   std::string name{};
   std::string version{};
   std::string description{};
-  nlohmann::json additional_metadata{};  // source, revision, licence …; null when there is none
+  nlohmann::json additional_metadata{};  // source, revision, licence …; null if absent
 };
 
 struct VariantInput {

@@ -18,7 +18,7 @@ namespace latebind::graph {
 // The largest model that readers of protobuf take.
 inline constexpr std::size_t kModelBytesMax = std::size_t{1984} << 20U;
 
-// Returns the bytes of the external file of this name, or std::nullopt when there is none.
+// Returns the bytes of the external file of this name, or std::nullopt if no file has this name.
 using ExternalBytes = std::function<std::optional<std::span<const std::byte>>(std::string_view location)>;
 
 // Inlines the data of the graph's initializers; data of other tensors stays where it is. kInvalidModel for a damaged

@@ -48,7 +48,7 @@ class ProtobufFields {
   std::string what_is_wrong_;
 };
 
-// Returns the last length-delimited field of this number, as protobuf's readers do; empty when there is none.
+// Returns the last length-delimited field of this number, as protobuf's readers do; empty if absent.
 [[nodiscard]] std::span<const std::byte> sub_message(std::span<const std::byte> message, std::uint32_t number);
 [[nodiscard]] std::string_view text_in(std::span<const std::byte> message, std::uint32_t number);
 

@@ -71,7 +71,7 @@ class DeviceSet {
   HDEVINFO set_;
 };
 
-// Returns the number after `word` in "PCI\VEN_8086&DEV_643E&…"; 0 when there is none.
+// Returns the number after `word` in "PCI\VEN_8086&DEV_643E&…"; 0 if the word is absent.
 std::uint32_t number_after(std::string_view id, std::string_view word) {
   const auto at = id.find(word);
   std::uint32_t number = 0;

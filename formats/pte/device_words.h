@@ -12,7 +12,7 @@ namespace latebind::pte {
 // A list of devices in Latebind's words, or a complaint if the translation is impossible.
 struct DeviceWords {
   std::string words;
-  std::string complaint;  // empty if there is none
+  std::string complaint;  // empty if the word is valid
 };
 
 // Programs for ExecuTorch's own OpenVINO backend use OpenVINO's device names, which are translated as follows:

@@ -46,7 +46,7 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
       const ::executorch::runtime::Span<::executorch::runtime::BackendOption>& options) override;
 
   // Gets options with the same keys, and active_device, active_precision and active_runtime_version: what would answer
-  // now for the method that was loaded last and still exists, or "" if there is none. Values are strings.
+  // now for the method that was loaded last and still exists, or "" if no such method exists. Values are strings.
   [[nodiscard]] ::executorch::runtime::Error get_option(
       ::executorch::runtime::BackendOptionContext& context,
       ::executorch::runtime::Span<::executorch::runtime::BackendOption>& options) override;

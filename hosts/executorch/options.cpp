@@ -17,7 +17,7 @@ std::string last_message() {
   return error.message;
 }
 
-// The option of that name; std::nullopt if there is none, with the reason in lb_last_error().
+// The option of that name; std::nullopt on failure, with the reason in lb_last_error().
 std::optional<lb_option_info> find(std::string_view key) {
   auto info = LB_INIT(lb_option_info);
   if (lb_option_find(std::string(key).c_str(), &info) != LB_OK) return std::nullopt;

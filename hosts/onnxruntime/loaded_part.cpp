@@ -269,7 +269,7 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
       host.check(host->KernelContext_GetOutput(context, output_places_[i], shape.data(), shape.size(), &value));
       host.check(host->GetTensorMutableData(Host::need(value, "output"), &data));
       size = elements_of(shape) * core::size_of(static_cast<core::ElementType>(outputs_[i].type));
-      // With null, Latebind would use memory of its own, which the host does not see.
+      // With null, Latebind would allocate memory that the host does not see.
       if (size > 0) Host::need(data, "data of an output");
     }
     if (const lb_code code = lb_output_bind(buffers->handles[i], data, size); code != LB_OK) {

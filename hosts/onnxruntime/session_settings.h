@@ -49,7 +49,7 @@ enum class NestedLibrary : std::uint8_t {
 [[nodiscard]] Result<Devices> devices_of(const Runtime& runtime, bool absent = false);
 
 // The devices to try, in order, in a session for hardware of this kind (LB_DEVICE_…), as the setting "device" requires.
-// Throws Failure if there is none, or if a word means an excluded device.
+// Throws Failure if no device is left, or if a word means an excluded device.
 [[nodiscard]] std::string placement_for(const Devices& found, const SessionSettings& settings, std::int32_t kind);
 
 }  // namespace latebind::provider

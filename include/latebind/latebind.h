@@ -343,7 +343,7 @@ typedef struct lb_tensor {
 typedef struct lb_output lb_output;
 
 /* Creates an output. With `data`, runs write to that memory, which remains the caller's, and an output larger than
- * `capacity` bytes is LB_BUFFER_TOO_SMALL. With NULL, the output has a buffer of its own. */
+ * `capacity` bytes is LB_BUFFER_TOO_SMALL. With NULL, Latebind allocates the buffer of the output. */
 LB_API lb_code lb_output_create(void* data, size_t capacity, lb_output** output);
 /* Rebinds an existing output in the same way without allocating, for callers that use different memory for each run. */
 LB_API lb_code lb_output_bind(lb_output* output, void* data, size_t capacity);
@@ -827,7 +827,7 @@ typedef struct lb_job_progress {
 LB_API lb_code lb_job_wait(lb_job* job, uint64_t timeout_ms, lb_job_progress* progress);
 
 /* Returns the job's own code and error, and gives its report as JSON text, which lives as long as the job. Some failed
- * jobs have a report, too; "" means that there is none. The code says whether the job was done; its findings are in the
+ * jobs have a report, too; "" means no report. The code says whether the job was done; its findings are in the
  * report ("works", "ready", "damaged"). Call lb_job_wait first: LB_BUSY here means either that the job is running or
  * that it ended with this code. `report` may be NULL. */
 LB_API lb_code lb_job_result(lb_job* job, const char** report);

@@ -89,7 +89,7 @@ def _read(pointer: Owner) -> Attestation:
         steps.append(PlacementStep(text_of(step.device), bool(step.taken), text_of(step.reason), text_of(step.details)))
     return Attestation(
         backend=text_of(active.backend),
-        # A router without a network has none of both.
+        # A router without a network has neither.
         device=":".join(filter(None, (text_of(active.backend), text_of(active.device)))),
         device_full_name=text_of(active.device_full_name),
         runtime_version=text_of(active.runtime_version),

@@ -10,7 +10,7 @@
 namespace latebind::server {
 
 // Describes the first mistake in `text`, with its byte and the enclosing member or element: "'input[1]' has a lone
-// surrogate at byte 24: it is not Unicode text". Returns std::nullopt if there is none. Takes linear time and constant
+// surrogate at byte 24: it is not Unicode text". Returns std::nullopt for valid JSON. Takes linear time and constant
 // memory. Values may be nested `depth_max` deep.
 [[nodiscard]] std::optional<std::string> json_fault(std::string_view text, std::size_t depth_max);
 

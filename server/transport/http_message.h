@@ -22,7 +22,7 @@ struct HttpRequest {
   std::chrono::steady_clock::time_point arrived{};  // time of the first byte
   std::chrono::system_clock::time_point arrived_at{};
 
-  // Returns the first value, or "" if there is none.
+  // Returns the first value, or "" if the header is absent.
   [[nodiscard]] std::string_view header(std::string_view lower_case_name) const {
     for (const auto& [name, value] : headers) {
       if (name == lower_case_name) return value;

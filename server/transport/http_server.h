@@ -64,7 +64,7 @@ class HttpServer {
   using Screen = std::function<std::optional<HttpResponse>(const HttpRequest& head)>;
   // Whether a request is answered on a connection above the limit, too. Called when the head is complete.
   using IsProbe = std::function<bool(const HttpRequest& head)>;
-  // Formats the answer to anything that is not a valid request. `head` is null if there is none.
+  // Formats the answer to anything that is not a valid request. `head` is null if the head is not complete.
   using Refuse = std::function<HttpResponse(const Refusal& refusal, unsigned status, const HttpRequest* head)>;
   // Does what is due at `now` and returns when the next thing is due, or max(). Called when the earliest time passed to
   // wake_by() has come, sometimes earlier, never concurrently. After a std::bad_alloc it is called again a moment

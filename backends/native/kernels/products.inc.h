@@ -627,7 +627,7 @@ void convert_pairs(const Rows& x, std::size_t width, const MutableRows& y) {
 // The least span of a block: the scale of a constant block must not be 0.
 constexpr float kLeastSpan = 1e-30F;
 
-// Converts a block of `count` numbers to bytes, of which `room` may be written, and writes its scale and shift.
+// Converts a block of `count` numbers to bytes, and writes its scale and shift. `bytes` has room for `room` bytes.
 template <bool kIsWhole>
 LATEBIND_INLINE void convert_block(const float* from, std::size_t count, unsigned char* bytes, std::size_t room,
                                    float* scales) {
