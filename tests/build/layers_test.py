@@ -105,7 +105,6 @@ class LayersTest(unittest.TestCase):
 
     def test_libraries_stay_where_they_are_needed(self):
         self.assert_refused("core/a.cpp", "#include <openssl/evp.h>", "is for core/platform/ only")
-        self.assert_refused("embedding/a.cpp", "#include <CLI/CLI.hpp>", "is for cli/")
         self.assert_refused("cli/a.cpp", "#include <curl/curl.h>", "is for embedding/hub/ only")
         self.assert_refused(
             "core/a.cpp", "#include <executorch/runtime/core/error.h>", "is for hosts/executorch/, examples/executorch/ only"
