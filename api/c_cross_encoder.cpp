@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/c_encoder.h"
-#include "core/background_work.h"
+#include "core/threads/background_work.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "api/c_encoder.h"
-#include "core/background_work.h"
 #include "core/platform/files/folders.h"
+#include "core/threads/background_work.h"
 #include "embedding/hub/content_check.h"
 
 namespace core = latebind::core;

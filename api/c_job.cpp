@@ -15,11 +15,11 @@
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "app/job_table.h"
-#include "core/background_work.h"
 #include "core/log.h"
 #include "core/platform/detached_thread.h"
 #include "core/platform/process_generation.h"
 #include "core/text/utf8.h"
+#include "core/threads/background_work.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;

@@ -13,9 +13,9 @@
 #include "api/c_support.h"
 #include "app/model_source.h"
 #include "app/payload.h"
-#include "core/background_work.h"
 #include "core/platform/files/folders.h"
-#include "core/thread_object.h"
+#include "core/threads/background_work.h"
+#include "core/threads/thread_object.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;

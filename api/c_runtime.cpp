@@ -11,10 +11,10 @@
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "app/settings.h"
-#include "core/background_work.h"
 #include "core/bundle/compile.h"
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
+#include "core/threads/background_work.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;

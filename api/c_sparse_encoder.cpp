@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/c_encoder.h"
-#include "core/background_work.h"
+#include "core/threads/background_work.h"
 #include "embedding/outputs/sparse_vector.h"
 
 namespace core = latebind::core;

@@ -6,7 +6,7 @@
 
 #include "api/c_objects.h"
 #include "api/c_support.h"
-#include "core/background_work.h"
+#include "core/threads/background_work.h"
 #include "embedding/embed_stream.h"
 
 namespace core = latebind::core;

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "core/status.h"
-#include "core/thread_object.h"
+#include "core/threads/thread_object.h"
 
 namespace latebind::api {
 namespace {
@@ -17,7 +17,7 @@ struct LastError {
   const char* message = "";  // points into `whole` or `status`
 };
 
-// Outlives the strings; see core/thread_object.h.
+// Outlives the strings; see core/threads/thread_object.h.
 thread_local core::StatusCode t_last_code = core::StatusCode::kOk;
 
 constexpr const char* kNoWords = "the text of this error was not kept: the thread is ending, or is out of memory";

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "core/background_work.h"
 #include "core/platform/process_generation.h"
 #include "core/platform/thread_cancellation.h"
 #include "core/result.h"
+#include "core/threads/background_work.h"
 #include "include/latebind/latebind.h"
 
 namespace latebind::api {

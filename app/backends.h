@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/backend_setting.h"
-#include "core/registry.h"
+#include "core/backend/backend_setting.h"
+#include "core/backend/registry.h"
 
 namespace latebind::app {
 

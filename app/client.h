@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/cancellation.h"
 #include "core/status.h"
+#include "core/threads/cancellation.h"
 
 namespace latebind::app {
 

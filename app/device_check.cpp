@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/graph/graph.h"
-#include "core/model.h"
+#include "core/model/model.h"
 
 namespace latebind::app {
 namespace {

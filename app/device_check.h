@@ -1,8 +1,8 @@
 // Checks that a device works: loads a tiny model on it, runs it and compares the result.
 #pragma once
 
-#include "core/backend.h"
-#include "core/device.h"
+#include "core/backend/backend.h"
+#include "core/backend/device.h"
 #include "core/status.h"
 
 namespace latebind::app {

@@ -19,7 +19,7 @@
 #include "app/jobs/verify.h"
 #include "app/jobs/warm.h"
 #include "app/model_source.h"
-#include "core/compile_store.h"
+#include "core/cache/compile_store.h"
 #include "core/platform/files/folders.h"
 
 namespace latebind::app {

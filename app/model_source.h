@@ -9,7 +9,7 @@
 
 #include "app/client.h"
 #include "app/runtime.h"
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/result.h"
 #include "embedding/embedder.h"
 #include "embedding/encoder_kind.h"

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::app {
 

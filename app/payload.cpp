@@ -10,7 +10,7 @@
 
 #include "backends/openvino/blob_format.h"
 #include "backends/openvino/devices.h"
-#include "core/blob_source.h"
+#include "core/backend/blob_source.h"
 #include "core/bundle/package.h"
 #include "core/bundle/package_files.h"
 #include "core/bundle/zip_reader.h"

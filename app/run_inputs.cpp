@@ -11,7 +11,7 @@
 #include "app/npy.h"
 #include "app/shape_text.h"
 #include "core/platform/files/folders.h"
-#include "core/random_tensor.h"
+#include "core/tensor/random_tensor.h"
 
 namespace latebind::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/backends.h"
-#include "core/compile_cache.h"
+#include "core/cache/compile_cache.h"
 
 namespace latebind::app {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "app/settings.h"
-#include "core/engine.h"
-#include "core/placement.h"
-#include "core/registry.h"
+#include "core/backend/registry.h"
+#include "core/engine/engine.h"
+#include "core/placement/placement.h"
 #include "core/result.h"
 
 namespace latebind::app {

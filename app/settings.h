@@ -20,12 +20,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/backend_setting.h"
+#include "core/backend/backend_setting.h"
 #include "core/config.h"
+#include "core/engine/shape_mode.h"
 #include "core/log.h"
 #include "core/result.h"
-#include "core/shape_mode.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::app {
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "embedding/batching.h"
+#include "embedding/schedule/batching.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/placed_model.h"
+#include "core/failover/placed_model.h"
 
 namespace {
 

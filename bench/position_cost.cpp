@@ -24,11 +24,11 @@
 #include "backends/native/backend.h"
 #include "backends/openvino/backend.h"
 #include "bench/raw_session.h"
-#include "core/executable.h"
+#include "core/backend/executable.h"
 #include "core/graph/graph.h"
-#include "embedding/batching.h"
 #include "embedding/build_model.h"
 #include "embedding/folder/model_folder.h"
+#include "embedding/schedule/batching.h"
 
 namespace {
 

@@ -18,7 +18,7 @@
 
 #include "bench/raw_session.h"
 #include "core/platform/system_info.h"
-#include "embedding/batching.h"
+#include "embedding/schedule/batching.h"
 
 namespace {
 

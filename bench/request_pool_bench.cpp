@@ -1,7 +1,7 @@
 // What taking a request from the pool and giving it back costs, alone and from several threads.
 #include <benchmark/benchmark.h>
 
-#include "core/request_pool.h"
+#include "core/vendor/request_pool.h"
 
 namespace {
 

@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "bench/raw_session.h"
-#include "embedding/batching.h"
+#include "embedding/schedule/batching.h"
 #include "latebind/latebind.hpp"
 
 namespace {

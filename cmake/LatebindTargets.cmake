@@ -85,7 +85,8 @@ set(latebind_test_options $<$<CONFIG:Release>:-Og>)
 
 # latebind_test(NAME LINK target … [SOURCES …] [LABELS …] [ENVIRONMENT …] [ONE_THREAD] [COMPUTES] [EACH_ALONE]
 #               [SANITIZED] [ALONE FILTER …])
-# Builds every *_test.cpp of the calling folder into one GoogleTest program, and adds each of its tests to ctest.
+# Builds every *_test.cpp of the calling folder, and of its subfolders without a CMakeLists.txt, into one GoogleTest
+# program, and adds each of its tests to ctest.
 # *_posix_test.cpp and *_windows_test.cpp are only built for these systems. Emulated programs, and those labelled real,
 # which load the vendors' libraries, are a single test of ctest, because starting them is slow.
 #
@@ -113,6 +114,13 @@ function(latebind_test name)
     return()
   endif()
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
+  file(GLOB in_rooms CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/*_test.cpp)
+  foreach(test IN LISTS in_rooms)
+    get_filename_component(room ${test} DIRECTORY)
+    if(NOT EXISTS ${room}/CMakeLists.txt)
+      list(APPEND tests ${test})
+    endif()
+  endforeach()
   list(FILTER tests EXCLUDE REGEX "_${latebind_other_system}_test\\.cpp$")
   if(NOT tests AND NOT ARG_SOURCES)
     message(FATAL_ERROR "${name}: there is no *_test.cpp in ${CMAKE_CURRENT_SOURCE_DIR}")

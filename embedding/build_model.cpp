@@ -18,8 +18,8 @@
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
 #include "embedding/folder/model_folder.h"
-#include "embedding/model2vec.h"
-#include "embedding/model_weights.h"
+#include "embedding/tables/model2vec.h"
+#include "embedding/weights/model_weights.h"
 
 namespace latebind::embedding {
 namespace {

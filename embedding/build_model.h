@@ -8,7 +8,7 @@
 
 #include "core/bundle/package.h"
 #include "core/graph/graph.h"
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/result.h"
 #include "embedding/folder/specification.h"
 

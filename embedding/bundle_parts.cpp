@@ -12,7 +12,7 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/choose.h"
 #include "core/bundle/compile.h"
-#include "core/onnx_form.h"
+#include "core/model/onnx_form.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding {

@@ -16,7 +16,7 @@
 #include "core/result.h"
 #include "embedding/embedder.h"
 #include "embedding/outputs/sparse_vector.h"
-#include "embedding/scheduler.h"
+#include "embedding/schedule/scheduler.h"
 
 namespace latebind::embedding {
 

@@ -7,7 +7,7 @@
 #include "embedding/folder/model_folder.h"
 #include "embedding/forward.h"
 #include "embedding/outputs/dense.h"
-#include "embedding/scheduler.h"
+#include "embedding/schedule/scheduler.h"
 
 namespace latebind::embedding {
 

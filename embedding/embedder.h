@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/graph/operators.h"
 #include "core/result.h"
 #include "embedding/encoder.h"

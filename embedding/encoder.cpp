@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "core/in_background.h"
 #include "core/platform/files/folders.h"
+#include "core/threads/in_background.h"
 #include "embedding/folder/specification.h"
 #include "embedding/outputs/vector_shape.h"
 #include "embedding/pipeline.h"

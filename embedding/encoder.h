@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/result.h"
 #include "embedding/embed_stats.h"
 #include "embedding/inputs/input.h"
@@ -98,7 +98,7 @@ class Encoder {
   // Tokens of a batch, padding included.
   [[nodiscard]] std::size_t batch_tokens() const;
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const;
-  // The number of abandoned runs whose vendor call has not returned; see core/placed_model.h.
+  // The number of abandoned runs whose vendor call has not returned; see core/failover/placed_model.h.
   [[nodiscard]] std::size_t hung_runs() const;
   // The prompts of the model's files, and the limits by which texts become ids.
   [[nodiscard]] const Prompts& prompts() const;

@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/result.h"
 #include "embedding/outputs/output.h"
-#include "embedding/term_table.h"
+#include "embedding/tables/term_table.h"
 
 namespace latebind::embedding {
 

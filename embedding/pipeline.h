@@ -18,9 +18,9 @@
 #include "embedding/inputs/input.h"
 #include "embedding/inputs/text_limits.h"
 #include "embedding/inputs/token_table.h"
-#include "embedding/scheduler.h"
+#include "embedding/schedule/scheduler.h"
+#include "embedding/schedule/work_team.h"
 #include "embedding/tokenizer/tokenizer.h"
-#include "embedding/work_team.h"
 
 namespace latebind::embedding {
 

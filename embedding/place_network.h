@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/result.h"
 #include "embedding/build_model.h"
 #include "embedding/forward.h"

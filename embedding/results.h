@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/attestation.h"
+#include "core/placement/attestation.h"
 #include "embedding/embed_stats.h"
 #include "embedding/outputs/sparse_vector.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/verification.h"
+#include "core/verification/verification.h"
 #include "embedding/folder/specification.h"
 
 namespace latebind::embedding {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "core/compile_entry.h"
+#include "core/cache/compile_entry.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace latebind::core;

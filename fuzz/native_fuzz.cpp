@@ -16,7 +16,7 @@
 #include "backends/native/kernels/kernels.h"
 #include "core/json_text.h"
 #include "embedding/architectures/architecture.h"
-#include "embedding/safetensors.h"
+#include "embedding/weights/safetensors.h"
 
 namespace {
 

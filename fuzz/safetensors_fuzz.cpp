@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "embedding/safetensors.h"
+#include "embedding/weights/safetensors.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/cancellation.h"
+#include "core/threads/cancellation.h"
 #include "server/held_bytes.h"
 #include "server/observe/records.h"
 #include "server/transport/http_message.h"

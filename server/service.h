@@ -22,10 +22,10 @@
 #include <variant>
 #include <vector>
 
-#include "core/attestation.h"
-#include "core/placed_model.h"
+#include "core/failover/placed_model.h"
+#include "core/placement/attestation.h"
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 #include "embedding/cross_encoder.h"
 #include "embedding/embed_task.h"
 #include "embedding/embedder.h"

@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/attestation.h"
-#include "core/cancellation.h"
-#include "core/placed_model.h"
+#include "core/failover/placed_model.h"
+#include "core/placement/attestation.h"
 #include "core/platform/thread.h"
 #include "core/platform/thread_nice.h"
+#include "core/threads/cancellation.h"
 #include "server/exchange.h"
 
 namespace latebind::server {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/json_text.h"
-#include "core/attestation.h"
+#include "core/placement/attestation.h"
 #include "core/platform/files/file_identity.h"
 #include "core/result.h"
 

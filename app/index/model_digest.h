@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/file_digests.h"
+#include "core/cache/file_digests.h"
 #include "core/result.h"
 
 namespace latebind::app {

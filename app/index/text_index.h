@@ -16,7 +16,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
-#include "embedding/safetensors.h"
+#include "embedding/weights/safetensors.h"
 
 namespace latebind::app {
 

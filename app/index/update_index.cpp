@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/file_digests.h"
+#include "core/cache/file_digests.h"
 #include "core/platform/digest.h"
 #include "core/platform/files/file_identity.h"
 #include "core/platform/files/folders.h"

@@ -10,7 +10,7 @@
 
 #include "app/json_text.h"
 #include "app/settings.h"
-#include "core/compile_store.h"
+#include "core/cache/compile_store.h"
 #include "core/result.h"
 
 namespace latebind::app {

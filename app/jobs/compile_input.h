@@ -8,7 +8,7 @@
 
 #include "app/client.h"
 #include "core/bundle/package.h"
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/result.h"
 #include "embedding/build_model.h"
 #include "embedding/folder/model_folder.h"

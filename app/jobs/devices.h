@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "app/json_text.h"
-#include "core/engine.h"
-#include "core/placement.h"
-#include "core/registry.h"
+#include "core/backend/registry.h"
+#include "core/engine/engine.h"
+#include "core/placement/placement.h"
 
 namespace latebind::app {
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "app/device_check.h"
-#include "core/hardware_note.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/system_info.h"
+#include "core/vendor/hardware_note.h"
 
 namespace latebind::app {
 namespace {

@@ -7,9 +7,9 @@
 #include "app/client.h"
 #include "app/json_text.h"
 #include "app/settings.h"
-#include "core/backend.h"
-#include "core/engine.h"
-#include "core/registry.h"
+#include "core/backend/backend.h"
+#include "core/backend/registry.h"
+#include "core/engine/engine.h"
 #include "core/result.h"
 
 namespace latebind::app {

@@ -13,7 +13,7 @@
 #include "core/bundle/choose.h"
 #include "core/bundle/compile.h"
 #include "core/bundle/path_rules.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/platform/files/folders.h"
 #include "core/text/one_line.h"
 #include "embedding/build_model.h"

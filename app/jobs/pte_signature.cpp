@@ -15,7 +15,7 @@
 #include <variant>
 
 #include "app/shape_text.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/graph/onnx_structure.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/text/quote.h"

@@ -13,7 +13,7 @@
 #include "app/runtime.h"
 #include "core/bundle/compile.h"
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 #include "formats/pte/reader.h"
 #include "formats/pte/writer.h"
 

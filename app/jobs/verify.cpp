@@ -10,8 +10,8 @@
 
 #include "app/model_source.h"
 #include "core/bundle/bundle_model.h"
-#include "core/vendor_call.h"
-#include "core/verifier.h"
+#include "core/vendor/vendor_call.h"
+#include "core/verification/verifier.h"
 #include "embedding/hub/content_check.h"
 #include "embedding/place_network.h"
 #include "embedding/text_samples.h"

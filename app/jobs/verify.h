@@ -8,9 +8,9 @@
 #include "app/json_text.h"
 #include "app/run_inputs.h"
 #include "app/runtime.h"
-#include "core/attestation.h"
+#include "core/placement/attestation.h"
 #include "core/result.h"
-#include "core/verification.h"
+#include "core/verification/verification.h"
 
 namespace latebind::app {
 

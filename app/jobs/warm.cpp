@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/model_source.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "embedding/build_model.h"
 #include "embedding/folder/model_folder.h"
 

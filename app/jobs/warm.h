@@ -7,7 +7,7 @@
 #include "app/client.h"
 #include "app/json_text.h"
 #include "app/runtime.h"
-#include "core/attestation.h"
+#include "core/placement/attestation.h"
 #include "core/result.h"
 
 namespace latebind::app {

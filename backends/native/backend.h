@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/backend.h"
-#include "core/backend_setting.h"
+#include "core/backend/backend.h"
+#include "core/backend/backend_setting.h"
 
 namespace latebind::native {
 

@@ -7,7 +7,7 @@
 #include "backends/native/kernels/kernels.h"
 #include "backends/native/plan/plan.h"
 #include "backends/native/team.h"
-#include "core/executable.h"
+#include "core/backend/executable.h"
 #include "core/result.h"
 
 namespace latebind::native {

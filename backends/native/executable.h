@@ -12,9 +12,9 @@
 #include "backends/native/kernels/kernels.h"
 #include "backends/native/plan/plan.h"
 #include "backends/native/team.h"
-#include "core/executable.h"
-#include "core/request_pool.h"
+#include "core/backend/executable.h"
 #include "core/result.h"
+#include "core/vendor/request_pool.h"
 
 namespace latebind::native {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/native/kernels/kernels.h"
-#include "core/backend.h"
+#include "core/backend/backend.h"
 
 namespace latebind::native {
 

@@ -19,7 +19,7 @@
 #include "core/platform/accelerators.h"
 #include "core/platform/environment.h"
 #include "core/platform/system_info.h"
-#include "core/vendor_call.h"
+#include "core/vendor/vendor_call.h"
 
 namespace latebind::onnxruntime {
 namespace {

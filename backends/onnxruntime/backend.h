@@ -11,8 +11,8 @@
 
 #include "backends/onnxruntime/find.h"
 #include "backends/onnxruntime/provider_trial.h"
-#include "core/backend.h"
-#include "core/backend_setting.h"
+#include "core/backend/backend.h"
+#include "core/backend/backend_setting.h"
 
 namespace latebind::onnxruntime {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/result.h"
 
 namespace latebind::onnxruntime {

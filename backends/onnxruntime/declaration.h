@@ -6,7 +6,7 @@
 
 #include "backends/onnxruntime/environment.h"
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::onnxruntime {
 

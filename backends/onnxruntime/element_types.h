@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "backends/onnxruntime/abi.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::onnxruntime {
 

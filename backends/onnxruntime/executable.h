@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "backends/onnxruntime/session.h"
-#include "core/pooled_executable.h"
+#include "core/vendor/pooled_executable.h"
 
 namespace latebind::onnxruntime {
 
-// One run of a session; see core/pooled_executable.h. It holds the vendor's objects for the run. For a run that may be
-// abandoned, it also holds copies of all data that the vendor reads and writes, and its last owner frees them.
+// One run of a session; see core/vendor/pooled_executable.h. It holds the vendor's objects for the run. For a run that
+// may be abandoned, it also holds copies of all data that the vendor reads and writes, and its last owner frees them.
 class OnnxruntimeRun {
  public:
   // Any number of threads can run a session at once; a request only serves to stop one run.

@@ -1,9 +1,9 @@
-// The places where ONNX Runtime's library may be, as data for core/vendor_search.h.
+// The places where ONNX Runtime's library may be, as data for core/vendor/vendor_search.h.
 #pragma once
 
 #include <string>
 
-#include "core/vendor_search.h"
+#include "core/vendor/vendor_search.h"
 
 namespace latebind::onnxruntime {
 

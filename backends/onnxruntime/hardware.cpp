@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "backends/onnxruntime/targets.h"
-#include "core/hardware_note.h"
+#include "core/vendor/hardware_note.h"
 
 namespace latebind::onnxruntime {
 namespace {

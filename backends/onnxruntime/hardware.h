@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/backend.h"
+#include "core/backend/backend.h"
 #include "core/platform/accelerators.h"
-#include "core/vendor_search.h"
+#include "core/vendor/vendor_search.h"
 
 namespace latebind::onnxruntime {
 

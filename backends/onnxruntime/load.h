@@ -12,7 +12,7 @@
 #include "backends/onnxruntime/abi_plugin.h"
 #include "backends/onnxruntime/find.h"
 #include "core/result.h"
-#include "core/vendor_loader.h"
+#include "core/vendor/vendor_loader.h"
 
 namespace latebind::onnxruntime {
 

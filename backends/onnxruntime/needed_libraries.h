@@ -10,7 +10,7 @@
 
 #include "backends/onnxruntime/targets.h"
 #include "core/result.h"
-#include "core/vendor_search.h"
+#include "core/vendor/vendor_search.h"
 
 namespace latebind::onnxruntime {
 

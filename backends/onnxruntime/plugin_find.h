@@ -1,15 +1,15 @@
 // The places where libraries of plugin execution providers may be, as data.
 //
 // No library is opened here. If places are configured, only those are searched (docs/decisions/0001). Otherwise the
-// packages of the known providers are searched by the rules of core/vendor_search.h, and beside ONNX Runtime's package.
-// Functions may be called from any thread.
+// packages of the known providers are searched by the rules of core/vendor/vendor_search.h, and beside ONNX Runtime's
+// package. Functions may be called from any thread.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "core/result.h"
-#include "core/vendor_search.h"
+#include "core/vendor/vendor_search.h"
 
 namespace latebind::onnxruntime {
 

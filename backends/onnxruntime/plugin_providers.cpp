@@ -8,13 +8,13 @@
 
 #include "backends/onnxruntime/needed_libraries.h"
 #include "backends/onnxruntime/targets.h"
-#include "core/hardware_note.h"
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/process_generation.h"
 #include "core/text/ascii.h"
 #include "core/text/name_character.h"
+#include "core/vendor/hardware_note.h"
 
 namespace latebind::onnxruntime {
 namespace {

@@ -17,8 +17,8 @@
 #include "backends/onnxruntime/environment.h"
 #include "backends/onnxruntime/plugin_find.h"
 #include "backends/onnxruntime/provider_trial.h"
-#include "core/backend.h"
-#include "core/device.h"
+#include "core/backend/backend.h"
+#include "core/backend/device.h"
 #include "core/result.h"
 
 namespace latebind::onnxruntime {

@@ -12,7 +12,7 @@
 #include "backends/onnxruntime/targets.h"
 #include "core/json.h"
 #include "core/log.h"
-#include "core/onnx_form.h"
+#include "core/model/onnx_form.h"
 #include "core/platform/child_process.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"

@@ -13,8 +13,8 @@
 #include "backends/onnxruntime/provider_trial.h"
 #include "backends/onnxruntime/session_options.h"
 #include "backends/onnxruntime/targets.h"
-#include "core/executable.h"
-#include "core/model.h"
+#include "core/backend/executable.h"
+#include "core/model/model.h"
 #include "core/result.h"
 
 namespace latebind::onnxruntime {

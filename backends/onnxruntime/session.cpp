@@ -17,7 +17,7 @@
 #include "backends/onnxruntime/targets.h"
 #include "core/graph/onnx_reader.h"
 #include "core/graph/onnx_structure.h"
-#include "core/onnx_form.h"
+#include "core/model/onnx_form.h"
 #include "core/platform/dynamic_library.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"

@@ -14,8 +14,8 @@
 #include "backends/onnxruntime/environment.h"
 #include "backends/onnxruntime/one_at_a_time.h"
 #include "backends/onnxruntime/session_options.h"
-#include "core/executable.h"
-#include "core/model.h"
+#include "core/backend/executable.h"
+#include "core/model/model.h"
 #include "core/result.h"
 
 namespace latebind::onnxruntime {

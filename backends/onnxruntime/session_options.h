@@ -9,7 +9,7 @@
 
 #include "backends/onnxruntime/environment.h"
 #include "backends/onnxruntime/targets.h"
-#include "core/executable.h"
+#include "core/backend/executable.h"
 #include "core/result.h"
 
 namespace latebind::onnxruntime {

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/device.h"
+#include "core/backend/device.h"
 #include "core/result.h"
-#include "core/vendor_search.h"
+#include "core/vendor/vendor_search.h"
 
 namespace latebind::onnxruntime {
 

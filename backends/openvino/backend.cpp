@@ -21,7 +21,7 @@
 #include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/small_file.h"
-#include "core/vendor_call.h"
+#include "core/vendor/vendor_call.h"
 
 namespace latebind::openvino {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "backends/openvino/find.h"
-#include "core/backend.h"
-#include "core/backend_setting.h"
+#include "core/backend/backend.h"
+#include "core/backend/backend_setting.h"
 
 namespace latebind::openvino {
 

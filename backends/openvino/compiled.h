@@ -12,8 +12,8 @@
 #include "backends/openvino/packed_inputs.h"
 #include "backends/openvino/properties.h"
 #include "backends/openvino/shared_core.h"
-#include "core/executable.h"
-#include "core/model.h"
+#include "core/backend/executable.h"
+#include "core/model/model.h"
 
 namespace latebind::openvino {
 

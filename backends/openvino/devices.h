@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "backends/openvino/vendor_core.h"
-#include "core/device.h"
-#include "core/executable.h"
+#include "core/backend/device.h"
+#include "core/backend/executable.h"
 
 namespace latebind::openvino {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "backends/openvino/abi.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::openvino {
 

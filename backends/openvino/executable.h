@@ -1,5 +1,5 @@
-// The executable of the openvino backend: a compiled model with a pool of warm requests. core/executable.h has the
-// contract, including thread safety.
+// The executable of the openvino backend: a compiled model with a pool of warm requests. core/backend/executable.h has
+// the contract, including thread safety.
 #pragma once
 
 #include <atomic>
@@ -10,11 +10,11 @@
 
 #include "backends/openvino/compiled.h"
 #include "backends/openvino/request.h"
-#include "core/pooled_executable.h"
+#include "core/vendor/pooled_executable.h"
 
 namespace latebind::openvino {
 
-// One run of a compiled model; see core/pooled_executable.h.
+// One run of a compiled model; see core/vendor/pooled_executable.h.
 class OpenvinoRun {
  public:
   using Request = openvino::Request;

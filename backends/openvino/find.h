@@ -1,10 +1,10 @@
-// The places where OpenVINO's C library may be, as data for the search in core/vendor_search.h.
+// The places where OpenVINO's C library may be, as data for the search in core/vendor/vendor_search.h.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "core/vendor_search.h"
+#include "core/vendor/vendor_search.h"
 
 namespace latebind::openvino {
 

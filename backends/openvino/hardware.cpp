@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/hardware_note.h"
+#include "core/vendor/hardware_note.h"
 
 namespace latebind::openvino {
 namespace {

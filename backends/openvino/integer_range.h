@@ -5,7 +5,7 @@
 #include <span>
 
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::openvino {
 

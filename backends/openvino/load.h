@@ -12,7 +12,7 @@
 #include "backends/openvino/abi.h"
 #include "backends/openvino/element_types.h"
 #include "core/result.h"
-#include "core/vendor_loader.h"
+#include "core/vendor/vendor_loader.h"
 
 namespace latebind::openvino {
 
@@ -36,7 +36,7 @@ struct Library {
 // other errors of DynamicLibrary::open().
 [[nodiscard]] core::Result<std::shared_ptr<const Library>> open_library(const std::string& file);
 
-// Searches as described in core/vendor_search.h, and keeps the open library. Failures are not remembered.
+// Searches as described in core/vendor/vendor_search.h, and keeps the open library. Failures are not remembered.
 using Loader = core::VendorLoader<Library>;
 
 // `explicit_path` comes from the configuration, UTF-8; empty for a search.

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backends/openvino/load.h"
-#include "core/executable.h"
+#include "core/backend/executable.h"
 
 namespace latebind::openvino {
 

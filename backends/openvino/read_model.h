@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/openvino/vendor_core.h"
-#include "core/model.h"
+#include "core/model/model.h"
 
 namespace latebind::openvino {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "backends/openvino/compiled.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::openvino {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/device.h"
+#include "core/backend/device.h"
 #include "core/result.h"
-#include "core/vendor_search.h"
+#include "core/vendor/vendor_search.h"
 
 namespace latebind::openvino {
 

@@ -15,8 +15,8 @@
 #include "cli/commands/bench.h"
 #include "cli/data/percentile.h"
 #include "cli/terminal/byte_sink.h"
-#include "core/comparison.h"
-#include "core/tensor.h"
+#include "core/tensor/comparison.h"
+#include "core/tensor/tensor.h"
 #include "core/text/one_line.h"
 
 namespace latebind::cli {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/text/one_line.h"
 
 namespace latebind::cli {

@@ -1,7 +1,7 @@
 // Interruption turns Ctrl-C into a cancellation that work can check. At most one object may exist.
 #pragma once
 
-#include "core/cancellation.h"
+#include "core/threads/cancellation.h"
 
 namespace latebind::cli {
 

@@ -18,7 +18,7 @@
 #include "cli/data/text_reader.h"
 #include "cli/data/vector_writer.h"
 #include "cli/terminal/byte_sink.h"
-#include "core/attestation.h"
+#include "core/placement/attestation.h"
 #include "core/result.h"
 
 namespace latebind::cli {

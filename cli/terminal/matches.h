@@ -11,7 +11,7 @@
 #include "app/json_text.h"
 #include "cli/data/nearest.h"
 #include "cli/terminal/messages.h"
-#include "core/attestation.h"
+#include "core/placement/attestation.h"
 #include "core/result.h"
 #include "embedding/embed_stats.h"
 #include "embedding/embedder.h"

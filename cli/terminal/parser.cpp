@@ -10,10 +10,10 @@
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/shown_log.h"
-#include "core/background_work.h"
 #include "core/platform/files/leftovers.h"
 #include "core/platform/process_end.h"
 #include "core/platform/standard_streams.h"
+#include "core/threads/background_work.h"
 
 namespace latebind::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "app/runtime.h"
 #include "cli/terminal/setting_flags.h"
-#include "core/attestation.h"
+#include "core/placement/attestation.h"
 #include "core/result.h"
 
 namespace latebind::cli {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/bundle/package.h"
-#include "core/model.h"
+#include "core/model/model.h"
 
 namespace latebind::core {
 

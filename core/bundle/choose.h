@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/backend.h"
-#include "core/blob_source.h"
+#include "core/backend/backend.h"
+#include "core/backend/blob_source.h"
 #include "core/bundle/package.h"
 
 namespace latebind::core {

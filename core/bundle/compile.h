@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/backend.h"
+#include "core/backend/backend.h"
+#include "core/backend/registry.h"
 #include "core/bundle/package_writer.h"
 #include "core/bundle/refused_target.h"
-#include "core/registry.h"
 #include "core/result.h"
 
 namespace latebind::core {

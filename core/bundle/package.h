@@ -18,7 +18,7 @@
 
 #include "core/bundle/manifest.h"
 #include "core/bundle/package_files.h"
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/result.h"
 
 namespace latebind::core {

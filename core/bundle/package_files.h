@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/result.h"
 

@@ -28,7 +28,7 @@
 #include "core/bundle/zip_writer.h"
 #include "core/config.h"
 #include "core/json.h"
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/result.h"
 
 namespace latebind::core {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/json.h"
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/result.h"
 
 namespace latebind::core {

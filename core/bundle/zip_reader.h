@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/result.h"
 
 namespace latebind::core {

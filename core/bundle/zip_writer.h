@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/result.h"
 
 namespace latebind::core {

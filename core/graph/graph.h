@@ -14,8 +14,8 @@
 
 #include "core/graph/operators.h"
 #include "core/result.h"
-#include "core/shared_bytes.h"
-#include "core/tensor.h"
+#include "core/tensor/shared_bytes.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::graph {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::graph {
 

@@ -25,7 +25,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::graph {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/graph/operators.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::graph {
 

@@ -36,10 +36,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/onnx/input_bound.h"
 #include "core/onnx/network.h"
 #include "core/onnx/value_range.h"
 #include "core/result.h"
+#include "core/tensor/input_bound.h"
 
 namespace latebind::onnx {
 

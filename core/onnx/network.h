@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::onnx {
 

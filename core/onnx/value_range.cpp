@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/half.h"
+#include "core/tensor/half.h"
 
 namespace latebind::onnx {
 namespace {

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "core/onnx/network.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::onnx {
 

@@ -23,8 +23,8 @@ class DynamicLibrary {
 
   // Opens a library of the system by its bare name ("libcurl.so.4") where the system's loader keeps it: on Windows
   // beside the program or in the system's folder, and never in the current folder. For libraries that come with the
-  // system; core/vendor_search.h searches for vendors' libraries. kInvalidArgument for a name with a folder in it,
-  // kLibraryNotFound with the loader's own text.
+  // system; core/vendor/vendor_search.h searches for vendors' libraries. kInvalidArgument for a name with a folder in
+  // it, kLibraryNotFound with the loader's own text.
   static core::Result<DynamicLibrary> open_system(const std::string& name);
 
   DynamicLibrary(DynamicLibrary&& other) noexcept;

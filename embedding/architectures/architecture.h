@@ -20,8 +20,8 @@
 #include "core/result.h"
 #include "embedding/architectures/classifier_head.h"
 #include "embedding/architectures/vocabulary_head.h"
-#include "embedding/model_weights.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
+#include "embedding/weights/model_weights.h"
 
 namespace latebind::embedding {
 

@@ -14,9 +14,9 @@
 #include "embedding/folder/onnx_files.h"
 #include "embedding/folder/refusals.h"
 #include "embedding/folder/weights_files.h"
-#include "embedding/safetensors.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
+#include "embedding/weights/safetensors.h"
 
 namespace latebind::embedding {
 namespace {

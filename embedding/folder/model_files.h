@@ -16,7 +16,7 @@
 #include "core/bundle/package.h"
 #include "core/json.h"
 #include "core/json_text.h"
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/result.h"
 

@@ -13,7 +13,7 @@
 
 #include "embedding/architectures/architecture.h"
 #include "embedding/folder/modules.h"
-#include "embedding/term_table.h"
+#include "embedding/tables/term_table.h"
 
 namespace latebind::embedding {
 

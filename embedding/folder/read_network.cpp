@@ -15,8 +15,8 @@
 #include "core/text/quote.h"
 #include "embedding/folder/refusals.h"
 #include "embedding/folder/weights_files.h"
-#include "embedding/safetensors.h"
-#include "embedding/static_embedding.h"
+#include "embedding/tables/static_embedding.h"
+#include "embedding/weights/safetensors.h"
 
 namespace latebind::embedding {
 

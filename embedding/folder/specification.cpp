@@ -17,10 +17,10 @@
 #include "embedding/folder/transformer_keys.h"
 #include "embedding/folder/weights_files.h"
 #include "embedding/outputs/token_vectors.h"
-#include "embedding/safetensors.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
+#include "embedding/weights/safetensors.h"
 
 namespace latebind::embedding {
 namespace {

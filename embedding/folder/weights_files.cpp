@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/text/quote.h"
-#include "embedding/safetensors.h"
+#include "embedding/weights/safetensors.h"
 
 namespace latebind::embedding {
 namespace {

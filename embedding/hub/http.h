@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cancellation.h"
 #include "core/result.h"
+#include "core/threads/cancellation.h"
 #include "embedding/hub/answers.h"
 
 namespace latebind::embedding::hub {

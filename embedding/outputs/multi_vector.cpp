@@ -11,7 +11,7 @@
 #include "embedding/outputs/onnx_end.h"
 #include "embedding/outputs/pooling.h"
 #include "embedding/outputs/token_vectors.h"
-#include "embedding/safetensors.h"
+#include "embedding/weights/safetensors.h"
 
 namespace latebind::embedding {
 

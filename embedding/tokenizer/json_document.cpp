@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/in_background.h"
 #include "core/text/git_lfs.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
+#include "core/threads/in_background.h"
 #include "embedding/tokenizer/json_number.h"
 #include "embedding/tokenizer/plain_json.h"
 

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <span>
 
-#include "core/in_background.h"
 #include "core/text/quote.h"
+#include "core/threads/in_background.h"
 #include "embedding/tokenizer/short_bytes.h"
 #include "embedding/tokenizer/vocabulary.h"
 

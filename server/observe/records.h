@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "embedding/scheduler.h"
+#include "embedding/schedule/scheduler.h"
 
 namespace latebind::server {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/json_text.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 #include "server/protocols/kserve_request.h"
 #include "server/refusal.h"
 #include "server/transport/http_message.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::server::kserve {
 

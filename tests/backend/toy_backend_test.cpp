@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/engine.h"
+#include "core/backend/registry.h"
+#include "core/engine/engine.h"
 #include "core/graph/graph.h"
-#include "core/placement.h"
-#include "core/registry.h"
+#include "core/placement/placement.h"
 
 namespace latebind::toy {
 namespace {
@@ -67,7 +67,7 @@ TEST_F(ToyBackendTest, AddsTwoTensorsAndIsAttested) {
   EXPECT_EQ((*placed)->attestation()->active.device, "CPU");
 }
 
-// What stands in core/executable.h once for all backends.
+// What stands in core/backend/executable.h once for all backends.
 TEST_F(ToyBackendTest, IsCalledWithWhatFitsAlone) {
   const auto placed = load(sum());
   ASSERT_TRUE(placed.ok());

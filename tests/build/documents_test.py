@@ -15,8 +15,8 @@ TRUE = {
     "CMakeLists.txt": "project(latebind VERSION 1.2.3 LANGUAGES CXX)\n",
     "CHANGELOG.md": "# Changes\n\n## 1.2.3 (2026-01-01), ABI 4\n",
     "include/latebind/latebind.h": "#define LATEBIND_ABI_VERSION 4\n",
-    "core/engine.h": "",
-    "docs/architecture.md": "# Words\n\n`core/engine.h` `include/latebind/` `docs/` `build/release/` `CMakeLists.txt`\n",
+    "core/engine/engine.h": "",
+    "docs/architecture.md": "# Words\n\n`core/engine/engine.h` `include/latebind/` `docs/` `build/release/` `CMakeLists.txt`\n",
     "docs/decisions/0001-a-choice.md": "# A choice\n\n2026-01-01\n\n**Question.** **Choice.** **Why.**\n",
     "docs/decisions/README.md": "[1](0001-a-choice.md)\n",
 }

@@ -52,8 +52,8 @@ class LayersTest(unittest.TestCase):
 
     def test_upwards_is_refused(self):
         self.assert_refused("core/a.cpp", '#include "embedding/embedder.h"', "may include only")
-        self.assert_refused("core/platform/a.cpp", '#include "core/engine.h"', "may include only")
-        self.assert_refused("core/graph/a.cpp", '#include "core/model.h"', "may include only")
+        self.assert_refused("core/platform/a.cpp", '#include "core/engine/engine.h"', "may include only")
+        self.assert_refused("core/graph/a.cpp", '#include "core/model/model.h"', "may include only")
         self.assert_refused("embedding/a.cpp", '#include "backends/openvino/backend.h"', "may include only")
         self.assert_refused("embedding/tokenizer/a.h", '#include "embedding/embedder.h"', "may include only")
         self.assert_refused("backends/openvino/a.cpp", '#include "backends/onnxruntime/abi.h"', "may include only")
@@ -63,18 +63,18 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("cli/a.cpp", '#include "api/c_objects.h"', "may include only")
         self.assert_refused("app/a.cpp", '#include "cli/terminal/parser.h"', "may include only")
         self.assert_refused("formats/pte/a.cpp", '#include "hosts/executorch/delegate.h"', "may include only")
-        self.assert_refused("formats/pte/a.cpp", '#include "core/engine.h"', "may include only")
+        self.assert_refused("formats/pte/a.cpp", '#include "core/engine/engine.h"', "may include only")
         self.assert_refused("core/a.cpp", '#include "core/bundle/package.h"', "may include only")
-        self.assert_refused("core/status.cpp", '#include "core/engine.h"', "may include only")
+        self.assert_refused("core/status.cpp", '#include "core/engine/engine.h"', "may include only")
         self.assert_refused("core/text/a.cpp", '#include "core/platform/os_error.h"', "may include only")
         self.assert_refused("core/a.cpp", "#include <flatbuffers/flatbuffers.h>", "which is for")
-        self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine.h"', "may include only")
+        self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine/engine.h"', "may include only")
         self.assert_refused("examples/a.cpp", '#include "app/backends.h"', "may include only")
 
     def test_downwards_is_allowed(self):
         self.assert_allowed("core/a.cpp", '#include "core/platform/digest.h"\n#include <vector>')
-        self.assert_allowed("core/bundle/a.cpp", '#include "core/engine.h"\n#include "core/bundle/a.h"')
-        self.assert_allowed("embedding/a.cpp", '#include "core/engine.h"\n#include "embedding/tokenizer/a.h"')
+        self.assert_allowed("core/bundle/a.cpp", '#include "core/engine/engine.h"\n#include "core/bundle/a.h"')
+        self.assert_allowed("embedding/a.cpp", '#include "core/engine/engine.h"\n#include "embedding/tokenizer/a.h"')
         self.assert_allowed("app/a.cpp", '#include "backends/openvino/backend.h"')
         self.assert_allowed("api/a.cpp", '#include "app/backends.h"')
         self.assert_allowed("cli/a.cpp", '#include "app/backends.h"')
@@ -110,7 +110,7 @@ class LayersTest(unittest.TestCase):
             "core/a.cpp", "#include <executorch/runtime/core/error.h>", "is for hosts/executorch/, examples/executorch/ only"
         )
         self.assert_allowed("hosts/executorch/a.cpp", "#include <executorch/runtime/core/error.h>")
-        self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine.h"', "may include only")
+        self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine/engine.h"', "may include only")
         self.assert_allowed("embedding/hub/a.cpp", "#include <curl/curl.h>")
         self.assert_refused("app/a.cpp", "#include <boost/asio.hpp>", "is for server/ only")
         self.assert_refused("embedding/a.cpp", "#include <simdjson.h>", "is for server/ only")

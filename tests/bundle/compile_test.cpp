@@ -12,7 +12,7 @@
 
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "tests/bundle/support.h"
 #include "tests/platform/support.h"
 #include "tests/support/scripted_backend.h"

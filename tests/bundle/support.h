@@ -10,7 +10,7 @@
 
 #include "core/bundle/package_writer.h"
 #include "core/bundle/path_rules.h"
-#include "core/model.h"
+#include "core/model/model.h"
 
 namespace latebind::core::testing {
 

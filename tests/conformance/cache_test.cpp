@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "core/cached_load.h"
+#include "core/cache/cached_load.h"
 #include "core/platform/files/temporary_folder.h"
 #include "tests/conformance/conformance.h"
 

@@ -10,7 +10,7 @@
 #include "backends/onnxruntime/backend.h"
 #include "backends/openvino/backend.h"
 #include "core/platform/environment.h"
-#include "core/vendor_call.h"
+#include "core/vendor/vendor_call.h"
 
 namespace latebind::test {
 namespace {

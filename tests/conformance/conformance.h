@@ -20,10 +20,10 @@
 #include <string>
 #include <vector>
 
-#include "core/backend.h"
-#include "core/executable.h"
-#include "core/model.h"
-#include "core/tensor.h"
+#include "core/backend/backend.h"
+#include "core/backend/executable.h"
+#include "core/model/model.h"
+#include "core/tensor/tensor.h"
 #include "tests/support/onnx_builder.h"
 
 namespace latebind::test {

@@ -2,8 +2,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/engine.h"
-#include "core/registry.h"
+#include "core/backend/registry.h"
+#include "core/engine/engine.h"
 #include "tests/conformance/conformance.h"
 
 namespace latebind::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/platform/files/temporary_folder.h"
 
 namespace latebind::test {

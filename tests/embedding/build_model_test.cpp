@@ -8,7 +8,7 @@
 #include "core/bundle/package_files.h"
 #include "core/bundle/package_writer.h"
 #include "core/graph/onnx_reader.h"
-#include "core/onnx_form.h"
+#include "core/model/onnx_form.h"
 #include "embedding/bundle_parts.h"
 #include "embedding/export_onnx.h"
 #include "embedding/folder/model_folder.h"

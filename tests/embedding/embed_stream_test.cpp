@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/vendor_call.h"
+#include "core/vendor/vendor_call.h"
 #include "embedding/outputs/pooling.h"
 #include "embedding/pipeline.h"
 #include "tests/embedding/toy_encoder.h"

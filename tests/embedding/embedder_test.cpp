@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/vendor_call.h"
+#include "core/vendor/vendor_call.h"
 #include "embedding/embed_stream.h"
 #include "embedding/folder/specification.h"
 #include "embedding/outputs/pooling.h"

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/engine.h"
-#include "core/registry.h"
-#include "core/vendor_call.h"
+#include "core/backend/registry.h"
+#include "core/engine/engine.h"
+#include "core/vendor/vendor_call.h"
 #include "embedding/forward.h"
 #include "embedding/outputs/dense.h"
 #include "embedding/outputs/pooling.h"

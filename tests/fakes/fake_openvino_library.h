@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/model.h"
+#include "core/model/model.h"
 
 namespace latebind::test {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backends/native/order.h"
-#include "core/device.h"
+#include "core/backend/device.h"
 #include "core/platform/system_info.h"
 #include "support.h"
 

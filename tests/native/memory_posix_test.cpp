@@ -14,7 +14,7 @@
 #include "backends/native/memory/weights.h"
 #include "backends/native/plan/plan.h"
 #include "core/platform/system_info.h"
-#include "core/shared_bytes.h"
+#include "core/tensor/shared_bytes.h"
 #include "support.h"
 #include "tests/platform/support.h"
 

@@ -12,7 +12,7 @@
 #include "backends/native/backend.h"
 #include "backends/native/kernels/kernels.h"
 #include "core/graph/graph.h"
-#include "core/model.h"
+#include "core/model/model.h"
 #include "tests/core/graph/random_encoder.h"
 
 namespace latebind::native::testing {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/log.h"
-#include "core/vendor_call.h"
+#include "core/vendor/vendor_call.h"
 #include "tests/onnxruntime/fake_library.h"
 
 namespace latebind::onnxruntime {

@@ -1,4 +1,4 @@
-// What is told to the search of core/vendor_search.h, whose rules have tests of their own.
+// What is told to the search of core/vendor/vendor_search.h, whose rules have tests of their own.
 #include "backends/onnxruntime/find.h"
 
 #include <gmock/gmock.h>

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "core/hardware_note.h"
+#include "core/vendor/hardware_note.h"
 
 namespace latebind::onnxruntime {
 namespace {

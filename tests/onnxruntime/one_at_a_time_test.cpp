@@ -15,7 +15,7 @@
 #include "backends/onnxruntime/executable.h"
 #include "backends/onnxruntime/load.h"
 #include "backends/onnxruntime/session.h"
-#include "core/vendor_call.h"
+#include "core/vendor/vendor_call.h"
 #include "tests/onnxruntime/fake_library.h"
 
 namespace latebind::onnxruntime {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "backends/openvino/backend.h"
-#include "core/backend.h"
-#include "core/vendor_call.h"
+#include "core/backend/backend.h"
+#include "core/vendor/vendor_call.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace latebind::openvino::test {

@@ -9,8 +9,8 @@
 
 #include "backends/openvino/backend.h"
 #include "backends/openvino/find.h"
-#include "core/engine.h"
-#include "core/registry.h"
+#include "core/backend/registry.h"
+#include "core/engine/engine.h"
 #include "tests/fakes/fake_openvino_library.h"
 #include "tests/fakes/loaded.h"
 #include "tests/support/fake_file_system.h"

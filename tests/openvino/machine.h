@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "tests/openvino/fake_backend.h"
 
 namespace latebind::openvino::test {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/model.h"
-#include "core/tensor.h"
+#include "core/model/model.h"
+#include "core/tensor/tensor.h"
 #include "core/text/ascii.h"
 
 namespace latebind::openvino::test {

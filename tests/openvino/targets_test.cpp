@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "tests/openvino/fake_backend.h"
 
 namespace latebind::openvino {

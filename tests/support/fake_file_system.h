@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/vendor_search.h"
+#include "core/vendor/vendor_search.h"
 
 namespace latebind::test {
 

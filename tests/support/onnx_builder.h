@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/graph/protobuf.h"
-#include "core/model.h"
-#include "core/tensor.h"
+#include "core/model/model.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::test {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/backend.h"
+#include "core/backend/backend.h"
 
 namespace latebind::test {
 

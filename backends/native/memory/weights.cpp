@@ -9,8 +9,8 @@
 #include <functional>
 #include <limits>
 
-#include "core/half.h"
 #include "core/platform/files/page_release.h"
+#include "core/tensor/half.h"
 
 namespace latebind::native {
 namespace {

@@ -11,7 +11,7 @@
 #include "backends/native/kernels/kernels.h"
 #include "backends/native/memory/buffer.h"
 #include "core/graph/graph.h"
-#include "core/part_reader.h"
+#include "core/model/part_reader.h"
 #include "core/result.h"
 #include "core/status.h"
 

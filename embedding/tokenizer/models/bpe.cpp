@@ -17,10 +17,10 @@
 #include <new>
 #include <span>
 
-#include "core/in_background.h"
 #include "core/platform/huge_pages.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
+#include "core/threads/in_background.h"
 #include "embedding/tokenizer/models/model_vocabulary.h"
 #include "embedding/tokenizer/part_table.h"
 #include "embedding/tokenizer/short_bytes.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/executable.h"
+#include "core/backend/executable.h"
 #include "core/graph/graph.h"
 #include "core/platform/environment.h"
 #include "tests/core/graph/evaluator.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "backends/openvino/read_model.h"
-#include "core/onnx_form.h"
+#include "core/model/onnx_form.h"
 #include "embedding/build_model.h"
 #include "embedding/export_onnx.h"
 #include "embedding/folder/model_folder.h"

@@ -7,7 +7,7 @@
 
 #include "backends/onnxruntime/backend.h"
 #include "backends/openvino/backend.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/platform/files/temporary_folder.h"
 #include "embedding/embedder.h"
 

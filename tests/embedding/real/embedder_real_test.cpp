@@ -18,7 +18,7 @@
 #include "backends/native/backend.h"
 #include "backends/onnxruntime/backend.h"
 #include "backends/openvino/backend.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/json.h"
 #include "core/platform/system_info.h"
 #include "embedding/embed_stream.h"

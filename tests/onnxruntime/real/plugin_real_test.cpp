@@ -17,7 +17,7 @@
 #include "backends/onnxruntime/load.h"
 #include "backends/onnxruntime/plugin_providers.h"
 #include "backends/onnxruntime/provider_trial.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/json.h"
 #include "core/platform/files/temporary_folder.h"
 #include "embedding/build_model.h"

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "backends/openvino/backend.h"
-#include "core/backend.h"
+#include "core/backend/backend.h"
 #include "tests/openvino/small_ir.h"
 #include "tests/support/latch.h"
 

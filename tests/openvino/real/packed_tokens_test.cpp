@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/openvino/backend.h"
-#include "core/backend.h"
+#include "core/backend/backend.h"
 #include "tests/core/graph/graph_model.h"
 #include "tests/core/graph/random_encoder.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/openvino/backend.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "tests/openvino/small_ir.h"
 
 namespace latebind::openvino {

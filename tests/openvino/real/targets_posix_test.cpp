@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "backends/openvino/backend.h"
+#include "core/backend/registry.h"
 #include "core/bundle/compile.h"
-#include "core/registry.h"
 #include "tests/openvino/small_ir.h"
 
 namespace latebind::openvino {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "backends/openvino/backend.h"
+#include "core/backend/registry.h"
 #include "core/bundle/compile.h"
-#include "core/registry.h"
 #include "tests/openvino/small_ir.h"
 
 namespace latebind::openvino {

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/json.h"
 #include "server/router.h"
 #include "server/service.h"

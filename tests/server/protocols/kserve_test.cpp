@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "core/failover/placed_model.h"
 #include "core/json.h"
-#include "core/placed_model.h"
 #include "core/platform/thread_nice.h"
 #include "server/protocols/kserve_request.h"
 #include "server/protocols/route.h"

@@ -1,0 +1,134 @@
+#include "embedding/schedule/work_team.h"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "core/platform/thread_nice.h"
+
+namespace latebind::embedding {
+
+// Pieces of work that several threads take one after the other. Only pieces that a thread has taken are waited for; a
+// thread that arrives after the last piece was taken has no work.
+class WorkTeam::Shared {
+ public:
+  Shared(std::size_t pieces, const std::function<void(std::size_t)>& work) : pieces_(pieces), work_(work) {}
+
+  // Takes pieces until none is left or `is_enough` says so.
+  template <class IsEnough>
+  void help(IsEnough is_enough) {
+    std::unique_lock lock(mutex_);
+    while (next_ < pieces_ && !is_enough()) {
+      const std::size_t piece = next_++;
+      lock.unlock();
+      work_(piece);
+      lock.lock();
+      if (++done_ == pieces_) all_done_.notify_all();
+    }
+  }
+
+  void wait() {
+    std::unique_lock lock(mutex_);
+    all_done_.wait(lock, [this] { return done_ == pieces_; });
+  }
+
+ private:
+  const std::size_t pieces_;
+  const std::function<void(std::size_t)>& work_;  // owned by the caller, which waits for every piece
+
+  std::mutex mutex_;
+  std::condition_variable all_done_;
+  // Guarded by mutex_.
+  std::size_t next_ = 0;
+  std::size_t done_ = 0;
+};
+
+WorkTeam::WorkTeam(std::size_t threads_max) : threads_max_(threads_max), nice_(platform::thread_nice()) {}
+
+WorkTeam::~WorkTeam() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_came_.notify_all();
+  for (platform::Thread& thread : threads_)
+    thread.join();
+}
+
+void WorkTeam::start_threads(std::size_t wanted) {
+  while (threads_.size() < threads_max_ && idle_ < wanted) {
+    try {
+      threads_.emplace_back([this] { run(); });
+      ++idle_;
+    } catch (const std::exception&) {
+      return;  // the system cannot create a thread: the existing ones do the work
+    }
+  }
+}
+
+bool WorkTeam::has_thread() {
+  const std::lock_guard lock(mutex_);
+  if (threads_.empty()) start_threads(1);
+  return !threads_.empty();
+}
+
+void WorkTeam::post(Task task) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    start_threads(tasks_.size() + help_.size());
+  }
+  work_came_.notify_one();
+}
+
+bool WorkTeam::ask_for_help(Task help) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (help_.size() >= threads_max_) return false;
+    help_.push_back(std::move(help));
+    start_threads(tasks_.size() + help_.size());
+  }
+  work_came_.notify_one();
+  return true;
+}
+
+bool WorkTeam::has_task() {
+  const std::lock_guard lock(mutex_);
+  return !tasks_.empty();
+}
+
+void WorkTeam::share(std::size_t pieces, std::size_t helpers_max, const std::function<void(std::size_t)>& work) {
+  const auto shared = std::make_shared<Shared>(pieces, work);
+  try {
+    std::size_t helpers = 0;
+    while (helpers < std::min(helpers_max, pieces) &&
+           ask_for_help([this, shared] { shared->help([this] { return has_task(); }); })) {
+      ++helpers;
+    }
+  } catch (const std::exception&) {
+    // If memory runs out for requesting help, the caller does the work alone.
+  }
+  shared->help([] { return false; });
+  shared->wait();
+}
+
+void WorkTeam::run() {
+  platform::make_way(nice_);
+  std::unique_lock lock(mutex_);
+  while (true) {
+    work_came_.wait(lock, [this] { return stopping_ || !tasks_.empty() || !help_.empty(); });
+    if (stopping_) return;
+    std::deque<Task>& first = tasks_.empty() ? help_ : tasks_;
+    Task task = std::move(first.front());
+    first.pop_front();
+    --idle_;
+    lock.unlock();
+    task();
+    task = nullptr;
+    lock.lock();
+    ++idle_;
+  }
+}
+
+}  // namespace latebind::embedding

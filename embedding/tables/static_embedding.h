@@ -1,0 +1,20 @@
+// Static embeddings: a vector for each token, and the mean of them for a text, without a network in between, such as
+// model2vec and sentence-transformers' StaticEmbedding.
+//
+// Source: sentence-transformers' StaticEmbedding, with the tensor names of both. Pure functions; any thread may call
+// them.
+#pragma once
+
+#include <memory>
+
+#include "core/result.h"
+#include "embedding/architectures/architecture.h"
+#include "embedding/weights/safetensors.h"
+
+namespace latebind::embedding {
+
+// Reads the network from its file of weights, which need not outlive the call. For a compressed table (model2vec.h),
+// the network is that of the expanded table. Returns kInvalidModel if the file has no table of vectors.
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_static_embedding(const Safetensors& weights);
+
+}  // namespace latebind::embedding

@@ -1,0 +1,53 @@
+// ModelWeights: the tensors of a model, from one file, from the pieces of one, and from the files of the modules after
+// the network.
+//
+// Immutable after the last add(); any thread may then read. Keeps the files mapped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/graph/operators.h"
+#include "core/result.h"
+#include "core/tensor/shared_bytes.h"
+#include "embedding/weights/safetensors.h"
+
+namespace latebind::embedding {
+
+class ModelWeights {
+ public:
+  ModelWeights() = default;
+  explicit ModelWeights(Safetensors file) { files_.push_back({std::move(file), {}}); }
+
+  // Adds a file. `place`, such as "2_Dense/", is the prefix of its tensors' names here. Returns kInvalidModel if
+  // another file has a tensor of the same name.
+  [[nodiscard]] core::Status add(Safetensors file, std::string place);
+
+  [[nodiscard]] bool contains(std::string_view name) const;
+  // Returns a tensor of floating-point numbers. Returns the errors of Safetensors::find().
+  [[nodiscard]] core::Result<graph::Weight> find(std::string_view name, std::span<const std::int64_t> shape) const;
+  // The files, indexed by Weight::file.
+  [[nodiscard]] std::vector<core::FilePart> parts() const;
+
+ private:
+  struct File {
+    Safetensors tensors;
+    std::string place;
+
+    // Returns the name of the tensor in this file, or std::nullopt if `name` does not begin with `place`.
+    [[nodiscard]] std::optional<std::string_view> own_name(std::string_view name) const;
+  };
+  // Returns the file that has the tensor. If no file has it, returns the file with the longest matching place, or null
+  // if no place matches.
+  [[nodiscard]] const File* file_of(std::string_view name) const;
+
+  std::vector<File> files_;
+};
+
+}  // namespace latebind::embedding
