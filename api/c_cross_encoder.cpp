@@ -48,8 +48,7 @@ core::Result<std::vector<embedding::TextPair>> read_pairs(const lb_text_pair* pa
 lb_code lb_cross_encoder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
                               const lb_call_options* call, lb_cross_encoder** cross_encoder) {
   return api::open_encoder(
-      {"lb_cross_encoder_open", runtime, model_folder, options, call}, embedding::EncoderKind::kCrossEncoder,
-      cross_encoder,
+      {"lb_cross_encoder_open", runtime, model_folder, options, call}, "score", cross_encoder,
       [](lb_cross_encoder& made, auto network) { made.model = embedding::CrossEncoder::of(std::move(network)); });
 }
 

@@ -80,7 +80,7 @@ core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std
 
 core::Result<std::unique_ptr<embedding::Embedder>> open_network(const lb_runtime& runtime, const char* model_folder,
                                                                 const lb_options* options, const lb_call_options* call,
-                                                                embedding::EncoderKind kind) {
+                                                                std::string_view output) {
   LB_RETURN_IF_ERROR(check_made_here(runtime.shared->made, "runtime"));
   LB_ASSIGN_OR_RETURN(const Call of_call, read_call(call));
   LB_ASSIGN_OR_RETURN(auto request, load_request(runtime, options, of_call));
@@ -89,7 +89,7 @@ core::Result<std::unique_ptr<embedding::Embedder>> open_network(const lb_runtime
   typed.batch_tokens = request.batch_tokens;
   typed.max_tokens = request.max_tokens;
   typed.onnx_file = std::move(request.onnx_file);
-  typed.kind = kind;
+  typed.outputs = {std::string(output)};
   const auto folder = latebind::platform::path_from_utf8(model_folder);
   auto network = embedding::Embedder::open(runtime.shared->engine, folder, request.placement, typed);
   if (!network.ok()) return embedding::hub::with_damage(network.status(), folder);
@@ -147,8 +147,7 @@ core::Status embed(std::string_view what, const lb_embedder* embedder, std::span
 
 lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
                          const lb_call_options* call, lb_embedder** embedder) {
-  return api::open_encoder({"lb_embedder_open", runtime, model_folder, options, call},
-                           embedding::EncoderKind::kEmbedder, embedder,
+  return api::open_encoder({"lb_embedder_open", runtime, model_folder, options, call}, "dense", embedder,
                            [](lb_embedder& made, auto network) { made.embedder = std::move(network); });
 }
 

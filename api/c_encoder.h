@@ -23,9 +23,9 @@ struct OpenCall {
   const lb_call_options* call = nullptr;
 };
 
-// Opens a model of this kind as a handle. `keep(handle, network)` stores the network in the handle.
+// Opens a model for this output as a handle. `keep(handle, network)` stores the network in the handle.
 template <class Handle, class Keep>
-lb_code open_encoder(const OpenCall& given, embedding::EncoderKind kind, Handle** handle, const Keep& keep) {
+lb_code open_encoder(const OpenCall& given, std::string_view output, Handle** handle, const Keep& keep) {
   return guarded_work([&]() -> core::Status {
     if (given.runtime == nullptr || given.model_folder == nullptr || handle == nullptr) {
       return misuse(fmt::format("{}: NULL was given", given.function));
@@ -34,7 +34,7 @@ lb_code open_encoder(const OpenCall& given, embedding::EncoderKind kind, Handle*
     auto made = std::make_unique<Handle>();
     made->runtime = given.runtime->shared;
     LB_ASSIGN_OR_RETURN(auto network,
-                        open_network(*given.runtime, given.model_folder, given.options, given.call, kind));
+                        open_network(*given.runtime, given.model_folder, given.options, given.call, output));
     keep(*made, std::move(network));
     *handle = made.release();
     return {};

@@ -63,9 +63,8 @@ class Rows {
 
 lb_code lb_multi_vector_encoder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
                                      const lb_call_options* call, lb_multi_vector_encoder** encoder) {
-  return api::open_encoder({"lb_multi_vector_encoder_open", runtime, model_folder, options, call},
-                           embedding::EncoderKind::kMultiVectorEncoder, encoder,
-                           [](lb_multi_vector_encoder& made, auto network) {
+  return api::open_encoder({"lb_multi_vector_encoder_open", runtime, model_folder, options, call}, "multi_vector",
+                           encoder, [](lb_multi_vector_encoder& made, auto network) {
                              made.model = embedding::MultiVectorEncoder::of(std::move(network));
                            });
 }

@@ -157,12 +157,12 @@ inline constexpr std::size_t kTextsMax = std::size_t{1} << 28;
                                      std::string_view what, std::string_view& view);
 
 // Opens a model for lb_…_open functions of every kind, within the limits of the call, and gives the call its
-// attestation. The model must be of this kind.
+// attestation. The model must have this output.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const lb_runtime& runtime,
                                                                               const char* model_folder,
                                                                               const lb_options* options,
                                                                               const lb_call_options* call,
-                                                                              embedding::EncoderKind kind);
+                                                                              std::string_view output);
 
 // Runs one call for `count` texts: calls compute(EmbedOptions) with the limits of `call`, then writes `stats`, which
 // may be null, and the call's attestation.

@@ -39,8 +39,7 @@ std::unique_ptr<lb_sparse_list> list_of(std::span<const embedding::SparseVector>
 
 lb_code lb_sparse_encoder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
                                const lb_call_options* call, lb_sparse_encoder** encoder) {
-  return api::open_encoder({"lb_sparse_encoder_open", runtime, model_folder, options, call},
-                           embedding::EncoderKind::kSparseEncoder, encoder,
+  return api::open_encoder({"lb_sparse_encoder_open", runtime, model_folder, options, call}, "sparse", encoder,
                            [](lb_sparse_encoder& made, auto network) { made.model = std::move(network); });
 }
 

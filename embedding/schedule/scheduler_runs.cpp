@@ -179,7 +179,7 @@ BatchRecord Scheduler::record_of(const Run& run, std::chrono::steady_clock::dura
                      .width = run.width,
                      .tokens = 0,
                      .computed_tokens = 0,
-                     .owners = run.pieces.size(),
+                     .submissions = run.pieces.size(),
                      .time = time};
   for (const Piece& piece : run.pieces)
     record.tokens += tokens_of(piece);

@@ -188,7 +188,7 @@ const ServedModel* find_model(const ExchangePtr& exchange, Service& service, std
 
 std::string embed_text(std::string_view model, const Vectors& vectors, steady_clock::duration total) {
   std::string text;
-  text.reserve(vectors.count() * vectors.dimension * 14 + 256);
+  text.reserve(vectors.count() * vectors.dimension() * 14 + 256);
   text += R"({"model":)";
   append_string(text, model);
   text += R"(,"embeddings":[)";
@@ -262,7 +262,7 @@ Json details_of(const ServedModel& model) {
 }
 
 Json capabilities_of(const ServedModel& model) {
-  return model.embedder != nullptr ? Json::array({"embedding"}) : Json::array();
+  return model.gives(embedding::kDenseOutput.name) ? Json::array({"embedding"}) : Json::array();
 }
 
 // The entry of a model in lists.
@@ -299,7 +299,7 @@ void running(const ExchangePtr& exchange, const PathValues& /*values*/, Service&
     const bool is_cpu = active.device.empty() || active.device.starts_with("CPU");
     one["expires_at"] = core::utc_text(model->loaded_at + kForever);
     one["size_vram"] = is_cpu ? 0 : model->digest.bytes;
-    one["context_length"] = model->of_texts() != nullptr ? model->of_texts()->max_tokens() : 0;
+    one["context_length"] = model->texts() != nullptr ? model->texts()->max_tokens() : 0;
     body["models"].push_back(std::move(one));
   }
   answer_json(*exchange, body);
@@ -331,9 +331,9 @@ void show(const ExchangePtr& exchange, const PathValues& /*values*/, Service& se
   answer["template"] = "";
   answer["details"] = details_of(*model);
   answer["model_info"]["general.architecture"] = "latebind";
-  if (model->embedder != nullptr) {
-    answer["model_info"]["latebind.embedding_length"] = model->embedder->dimension();
-    answer["model_info"]["latebind.context_length"] = model->embedder->max_tokens();
+  if (const embedding::Embedder* const dense = model->encoder_of(embedding::kDenseOutput.name)) {
+    answer["model_info"]["latebind.embedding_length"] = dense->dimension();
+    answer["model_info"]["latebind.context_length"] = dense->max_tokens();
   }
   answer["capabilities"] = capabilities_of(*model);
   answer["modified_at"] = core::utc_text(model->loaded_at);
