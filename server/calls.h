@@ -90,7 +90,8 @@ struct Vectors {
   [[nodiscard]] const embedding::Rows& rows() const { return std::get<embedding::Rows>(results.front()); }
   [[nodiscard]] const embedding::SparseRows& sparse() const { return std::get<embedding::SparseRows>(results.front()); }
   [[nodiscard]] const embedding::RaggedRows& ragged() const { return std::get<embedding::RaggedRows>(results.front()); }
-  [[nodiscard]] std::size_t dimension() const { return rows().dimension; }
+  // 0 without a result.
+  [[nodiscard]] std::size_t dimension() const { return results.empty() ? 0 : rows().dimension; }
   [[nodiscard]] std::span<const float> row(std::size_t i) const {
     return std::span(rows().numbers).subspan(i * dimension(), dimension());
   }

@@ -49,7 +49,7 @@ const OutputKind kDenseOutput{
     .purpose =
         "is an embedder: it gives vectors for texts, and neither scores nor sparse vectors; `latebind embed` has "
         "them, and `latebind search` compares them",
-    .programs = "Embedder, in C lb_embedder_open()",
+    .programs = "Embedder",
     .heading = "vectors of texts (latebind embed, search, serve)",
     .may_have_routes = true,
     .assumes_pooling = true,

@@ -81,7 +81,7 @@ const OutputKind kMultiVectorOutput{
     .purpose =
         "is a multi-vector encoder: it gives a vector for each token of a text; `latebind embed` has them, and "
         "`latebind search` and `latebind rerank` compare them",
-    .programs = "MultiVectorEncoder, in C lb_multi_vector_encoder_open()",
+    .programs = "MultiVectorEncoder",
     .heading = "vectors of tokens (latebind search, rerank)",
     .has_roles = true,
     .is_declared = declares_multi_vector,

@@ -60,7 +60,7 @@ Status no_such_output(std::string_view model, std::string_view wanted, const Out
   for (const auto& output : outputs)
     names += (names.empty() ? "" : ", ") + std::string(output->kind().name);
   const OutputKind& own = outputs.front()->kind();
-  return {StatusCode::kInvalidArgument,
+  return {StatusCode::kUnsupported,
           fmt::format("{} has no output {}; its outputs are: {}. It {}; a program opens it as {}", model,
                       core::quoted(wanted), names, own.purpose, own.programs)};
 }

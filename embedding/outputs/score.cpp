@@ -145,7 +145,7 @@ const OutputKind kScoreOutput{
     .model = "cross-encoder",
     .hub_owner = "cross-encoder",
     .purpose = "is a cross-encoder: it gives scores for two texts together, and no vectors; `latebind rerank` has them",
-    .programs = "CrossEncoder, in C lb_cross_encoder_open()",
+    .programs = "CrossEncoder",
     .heading = "scores for a query and a text (latebind rerank, search --rerank)",
     .is_declared = declares_score,
     .find_head = [](const Modules& modules) { return modules.only_network() ? &kClassifier : nullptr; },

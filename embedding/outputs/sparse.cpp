@@ -95,7 +95,7 @@ const OutputKind kSparseOutput{
     .purpose =
         "is a sparse encoder: it gives weights for the words of its vocabulary; `latebind embed` has them, and "
         "`latebind search` compares them",
-    .programs = "SparseEncoder, in C lb_sparse_encoder_open()",
+    .programs = "SparseEncoder",
     .heading = "weights of terms (latebind search)",
     .may_have_routes = true,
     .is_declared = declares_sparse,

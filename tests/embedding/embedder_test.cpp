@@ -174,7 +174,7 @@ TEST_F(EmbedderTest, OnePassGivesAllOutputsThatACallAsksFor) {
 
   options.outputs = {"sparse"};
   const auto refused = open(kTiny, options);
-  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported);
   EXPECT_THAT(refused.status().to_string(), HasSubstr("its outputs are: dense, token_vectors"));
 }
 

@@ -1,0 +1,39 @@
+// Ollama's requests about models, which its clients send, and what they share with those for embeddings. As in Ollama, a
+// model without a tag is listed with the tag ":latest".
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "server/protocols/json_body.h"
+#include "server/protocols/route.h"
+
+namespace latebind::server::ollama {
+
+// Returns false after refusing the request.
+template <class Body, std::size_t N>
+[[nodiscard]] bool take_body(const ExchangePtr& exchange, const std::array<Member<Body>, N>& members, Body& body) {
+  const auto refusal = read_body(exchange->request().body, members, body);
+  if (refusal) refuse(*exchange, ollama_protocol(), *refusal);
+  return !refusal;
+}
+
+// Finds a model by its name. Returns null after refusing the request.
+[[nodiscard]] const ServedModel* find_model(const ExchangePtr& exchange, Service& service, std::string_view name);
+
+void tags(const ExchangePtr& exchange, const PathValues& values, Service& service);
+void running(const ExchangePtr& exchange, const PathValues& values, Service& service);
+void pull(const ExchangePtr& exchange, const PathValues& values, Service& service);
+void show(const ExchangePtr& exchange, const PathValues& values, Service& service);
+void version(const ExchangePtr& exchange, const PathValues& values, Service& service);
+
+[[nodiscard]] app::Json pull_body();
+[[nodiscard]] app::Json show_body();
+[[nodiscard]] app::Json tags_schema();
+[[nodiscard]] app::Json running_schema();
+[[nodiscard]] app::Json pull_schema();
+[[nodiscard]] app::Json show_schema();
+[[nodiscard]] app::Json version_schema();
+
+}  // namespace latebind::server::ollama
