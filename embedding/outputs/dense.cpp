@@ -25,7 +25,7 @@ bool declares_dense(const Declaration& given) {
 Result<std::shared_ptr<const Output>> read_dense_output(const Declaration& given, const NetworkSpec& /*network*/) {
   const Modules& modules = given.modules;
   const std::filesystem::path list = given.files.place() / "modules.json";
-  if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is no CrossEncoder");
+  if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is not a CrossEncoder");
   if (modules.only_network() && modules.listed) {
     return unsupported_file(list, "no Pooling module: the model gives no vector for a text");
   }

@@ -39,7 +39,7 @@ Result<std::vector<std::string>> read_labels(const json& config, const path& fil
     return labels;
   }
   if (!names->is_object() || names->empty() || names->size() > kLabelsMax) {
-    return invalid_file(file, fmt::format("'id2label' is no object of 1 to {} labels", kLabelsMax));
+    return invalid_file(file, fmt::format("'id2label' is not an object of 1 to {} labels", kLabelsMax));
   }
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < names->size(); ++i) {

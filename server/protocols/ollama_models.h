@@ -1,5 +1,5 @@
-// Ollama's requests about models, which its clients send, and what they share with those for embeddings. As in Ollama, a
-// model without a tag is listed with the tag ":latest".
+// Ollama's requests about models, which its clients send, and what they share with those for embeddings. As in Ollama,
+// a model without a tag is listed with the tag ":latest".
 #pragma once
 
 #include <array>

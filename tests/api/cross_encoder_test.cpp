@@ -156,7 +156,8 @@ TEST_F(CrossEncoderInterfaceTest, WrongCallsAreRefusedByWhatIsWrong) {
 
 TEST_F(CrossEncoderInterfaceTest, ModelsOfTheOtherKindAreRefusedWithTheCommandForThem) {
   lb_embedder* embedder = nullptr;
-  EXPECT_EQ(lb_embedder_open(runtime->get(), model_folder("bert").c_str(), nullptr, nullptr, &embedder), LB_UNSUPPORTED);
+  EXPECT_EQ(lb_embedder_open(runtime->get(), model_folder("bert").c_str(), nullptr, nullptr, &embedder),
+            LB_UNSUPPORTED);
   EXPECT_THAT(last_message(), HasSubstr("is a cross-encoder"));
   EXPECT_THAT(last_message(), HasSubstr("opens it as CrossEncoder"));
   EXPECT_EQ(embedder, nullptr);

@@ -154,24 +154,24 @@ def test_what_is_not_known_is_refused_by_name(folder):
                              ({"length": None}, "'length' of 'query_expansion' is missing"),
                              ({"length": 0}, "'length'"), ({"length": 25}, "queries are filled up to 25 tokens; the network takes 24"),
                              ({"attend": "yes"}, "'attend'"), ({"token": ""}, "'token'"), ({"token": 7}, "'token'"),
-                             ({"token": "unheard"}, "filled up with 'unheard', which is no token"),
+                             ({"token": "unheard"}, "filled up with 'unheard', which is not a token"),
                              ({"side": "left"}, "'query_expansion' has 'side'")):
         change(network, query_expansion=expansion | changed)
         assert message in refusal(model), changed
     change(network, query_expansion=["fixed"])
-    assert "'query_expansion' is no object" in refusal(model)
+    assert "'query_expansion' is not an object" in refusal(model)
     change(network, query_expansion=expansion, query_length=10)
     assert "'query_length' is 10, less than the 11 tokens that queries are filled up to" in refusal(model)
     change(network, query_length=None, document_length="long")
     assert "'document_length'" in refusal(model)
     change(network, document_length=12)
     mask = model / "2_MultiVectorMask" / "config.json"
-    for changed, message in (({"skiplist_words": "!"}, "'skiplist_words' is no list"),
+    for changed, message in (({"skiplist_words": "!"}, "'skiplist_words' is not a list"),
                              ({"skiplist_words": [3]}, "'skiplist_words' has 3"),
                              ({"skiplist_words": ["x" * 300]}, "'skiplist_words' has"),
                              ({"skiplist_tasks": ["passage"]}, "'skiplist_tasks' has \"passage\"; supported are query and document"),
                              ({"keep_only_token_ids": [-1]}, "'keep_only_token_ids' has -1"),
-                             ({"keep_only_token_ids": 3}, "'keep_only_token_ids' is no list")):
+                             ({"keep_only_token_ids": 3}, "'keep_only_token_ids' is not a list")):
         old = mask.read_text()
         change(mask, **changed)
         assert message in refusal(model), changed
