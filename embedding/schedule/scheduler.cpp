@@ -189,7 +189,7 @@ void Scheduler::Ticket::drop() const {
   {
     const std::lock_guard lock(scheduler_->mutex_);
     if (work->is_over()) return;
-    if (work->error.ok()) work->error = Status(StatusCode::kCancelled, "nobody waits for these texts any more");
+    if (work->error.ok()) work->error = Status(StatusCode::kCancelled, "the texts were dropped before they were computed");
     scheduler_->leave(*work);
     scheduler_->note_if_over(work);
   }

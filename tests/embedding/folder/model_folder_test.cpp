@@ -471,7 +471,7 @@ TEST_F(ModelFolderTest, ADefaultPromptIsOneOfThePrompts) {
   scratch_.set(file, "prompts", {{"other", 3}});
   expect(StatusCode::kInvalidModel, {file, "'other' of 'prompts' is not a text of at most 16384 bytes"});
   scratch_.set(file, "prompts", {{"other", std::string(16385, 'a')}});
-  expect(StatusCode::kInvalidModel, {"no text of at most 16384 bytes"});
+  expect(StatusCode::kInvalidModel, {"is not a text of at most 16384 bytes"});
   scratch_.set(file, "prompts", nullptr);
   scratch_.set(file, "default_prompt_name", 3);
   expect(StatusCode::kInvalidModel, {"'default_prompt_name' must be a string"});
