@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "core/text/counted.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
+#include "core/threads/mutex.h"
 #include "server/likely_tokens.h"
 #include "server/service_parts.h"
 
@@ -98,7 +98,7 @@ class Service::Drop {
   void request() {
     embedding::EmbedTask dropped;
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       is_requested_ = true;
       if (is_over_) return;
       dropped = task_;
@@ -108,7 +108,7 @@ class Service::Drop {
   // Called once the texts are submitted.
   void set_task(const embedding::EmbedTask& task) {
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       task_ = task;
       if (!is_requested_) return;
     }
@@ -116,16 +116,15 @@ class Service::Drop {
   }
   // Called once there is nothing left to drop.
   void end() {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     is_over_ = true;
   }
 
  private:
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  embedding::EmbedTask task_;
-  bool is_requested_ = false;
-  bool is_over_ = false;
+  core::Mutex mutex_;
+  embedding::EmbedTask task_ LB_GUARDED_BY(mutex_);
+  bool is_requested_ LB_GUARDED_BY(mutex_) = false;
+  bool is_over_ LB_GUARDED_BY(mutex_) = false;
 };
 
 std::string TextNames::operator()(std::uint64_t position) const {

@@ -17,7 +17,7 @@ using std::chrono::steady_clock;
 
 TensorRuns::~TensorRuns() {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     is_ending_ = true;
   }
   changed_.notify_all();
@@ -34,7 +34,7 @@ Status TensorRuns::start(const ExchangePtr& exchange, Inputs memory, std::vector
   run->watch.emplace(exchange->gone(), [this, run] { drop(run); });
   const std::size_t threads_max = std::max(1U, model_->attestation()->active.requests);
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     gone.swap(dropped_);
     if (exchange->gone().is_requested()) return {};
     const std::size_t before = waiting_.size() + running_;
@@ -57,14 +57,14 @@ Status TensorRuns::start(const ExchangePtr& exchange, Inputs memory, std::vector
 }
 
 TensorRuns::State TensorRuns::state() const {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return {.waiting = waiting_.size(), .running = running_};
 }
 
 // Called on the cancelling thread. Removes the run if it still waits.
 void TensorRuns::drop(Runs::iterator run) {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (!run->is_waiting) return;
     run->is_waiting = false;
     dropped_.splice(dropped_.end(), waiting_, run);
@@ -79,8 +79,9 @@ void TensorRuns::work() {
     Runs mine;
     Runs gone;
     {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return is_ending_ || !waiting_.empty() || !dropped_.empty(); });
+      const core::MutexLock lock(mutex_);
+      changed_.wait(mutex_,
+                    [this]() LB_REQUIRES(mutex_) { return is_ending_ || !waiting_.empty() || !dropped_.empty(); });
       gone.swap(dropped_);
       if (!waiting_.empty()) {
         mine.splice(mine.end(), waiting_, waiting_.begin());
@@ -95,7 +96,7 @@ void TensorRuns::work() {
     execute(mine.front());
     mine.clear();
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       --running_;
     }
     in_flight_.fetch_sub(1, std::memory_order_release);

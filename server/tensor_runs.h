@@ -6,13 +6,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,6 +20,7 @@
 #include "core/platform/thread.h"
 #include "core/platform/thread_nice.h"
 #include "core/threads/cancellation.h"
+#include "core/threads/mutex.h"
 #include "server/exchange.h"
 
 namespace latebind::server {
@@ -82,14 +81,13 @@ class TensorRuns {
   std::atomic<std::uint64_t>& in_flight_;
   const int nice_ = platform::thread_nice();  // of the threads: that of the creating thread
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  // Guarded by mutex_.
-  std::vector<platform::Thread> threads_;
-  std::size_t running_ = 0;
-  bool is_ending_ = false;
-  Runs waiting_;
-  Runs dropped_;  // runs whose clients have left
+  mutable core::Mutex mutex_;
+  core::Condition changed_;
+  std::vector<platform::Thread> threads_ LB_GUARDED_BY(mutex_);
+  std::size_t running_ LB_GUARDED_BY(mutex_) = 0;
+  bool is_ending_ LB_GUARDED_BY(mutex_) = false;
+  Runs waiting_ LB_GUARDED_BY(mutex_);
+  Runs dropped_ LB_GUARDED_BY(mutex_);  // runs whose clients have left
 };
 
 }  // namespace latebind::server

@@ -1,38 +1,37 @@
 #include "cli/terminal/background_lines.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <utility>
 
 #include "cli/terminal/messages.h"
 #include "core/platform/standard_streams.h"
 #include "core/platform/thread.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::cli {
 
 struct BackgroundLines::State {
-  std::mutex mutex;
-  std::condition_variable changed;
-  // Guarded by mutex.
-  std::deque<std::string> waiting;
-  bool is_writing = false;
-  bool is_ending = false;
-  bool has_thread = false;
+  core::Mutex mutex;
+  core::Condition changed;
+  std::deque<std::string> waiting LB_GUARDED_BY(mutex);
+  bool is_writing LB_GUARDED_BY(mutex) = false;
+  bool is_ending LB_GUARDED_BY(mutex) = false;
+  bool has_thread LB_GUARDED_BY(mutex) = false;
 
   void run() noexcept {
-    std::unique_lock lock(mutex);
+    const core::MutexLock lock(mutex);
     for (;;) {
-      changed.wait(lock, [this] { return is_ending || !waiting.empty(); });
+      changed.wait(mutex, [this]() LB_REQUIRES(mutex) { return is_ending || !waiting.empty(); });
       if (waiting.empty()) return;
       const std::string line = std::move(waiting.front());
       waiting.pop_front();
       is_writing = true;
-      lock.unlock();
-      platform::write_to_error_stream(line);
-      lock.lock();
+      {
+        const core::MutexUnlock unlocked(mutex);
+        platform::write_to_error_stream(line);
+      }
       is_writing = false;
       if (waiting.empty()) changed.notify_all();
     }
@@ -51,18 +50,19 @@ BackgroundLines::BackgroundLines() : state_(std::make_shared<State>()) {
 
 BackgroundLines::~BackgroundLines() {
   send_messages_to({});
-  std::unique_lock lock(state_->mutex);
+  const core::MutexLock lock(state_->mutex);
   state_->is_ending = true;
   state_->changed.notify_all();
   if (!state_->has_thread) return;
-  state_->changed.wait_for(lock, std::chrono::seconds(1),
-                           [this] { return state_->waiting.empty() && !state_->is_writing; });
+  state_->changed.wait_for(state_->mutex, std::chrono::seconds(1), [this]() LB_REQUIRES(state_->mutex) {
+    return state_->waiting.empty() && !state_->is_writing;
+  });
 }
 
 void BackgroundLines::write(std::string line) const noexcept {
   try {
     {
-      const std::lock_guard lock(state_->mutex);
+      const core::MutexLock lock(state_->mutex);
       if (state_->has_thread) {
         if (state_->waiting.size() < kWaitingMax) state_->waiting.push_back(std::move(line));
         state_->changed.notify_all();

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
-#include <mutex>
 #include <utility>
 
 #include "core/bundle/choose.h"
@@ -17,6 +16,7 @@
 #include "core/platform/thread.h"
 #include "core/text/one_line.h"
 #include "core/text/quote.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 namespace {
@@ -140,9 +140,9 @@ std::vector<CompileOutcome> compile_all(const Model& model, std::span<const Comp
   std::vector<CompileOutcome> outcomes(jobs.size());
   std::atomic<std::size_t> next{0};
   std::atomic<bool> stop{false};
-  std::mutex telling;
+  Mutex telling;
   const auto tell = [&](std::size_t job, const CompileOutcome* outcome) {
-    const std::lock_guard lock(telling);
+    const MutexLock lock(telling);
     if (run.tell) run.tell(job, outcome);
   };
   const auto work = [&] {

@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "core/log.h"
 #include "core/platform/thread.h"
 #include "core/threads/background_work.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 namespace {
@@ -29,7 +28,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
  public:
   void add(std::string what, std::function<Status()> work) {
     const LogHold hold;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (pending_.size() >= kPendingMax) {
       log(LogLevel::kWarning, fmt::format("{}: dropped, because too many writes are queued", what));
       return;
@@ -55,28 +54,31 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
   }
 
   void settle() {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     hurry_ = true;
     changed_.notify_all();
-    changed_.wait(lock, [&] { return !running_; });
+    changed_.wait(mutex_, [this]() LB_REQUIRES(mutex_) { return !running_; });
     hurry_ = false;
   }
 
   Status take_failure() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::exchange(failure_, Status());
   }
 
   void stop() {
     const LogHold hold;
-    std::unique_lock lock(mutex_);
-    hurry_ = true;
-    changed_.notify_all();
-    const bool done = changed_.wait_for(lock, kWriterPatience, [&] { return !running_; });
-    if (!done) log(LogLevel::kWarning, "the compile cache is closed while a vendor's compiler is still running");
-    pending_.clear();
-    platform::Thread thread = std::move(thread_);
-    lock.unlock();
+    bool done = false;
+    platform::Thread thread;
+    {
+      const MutexLock lock(mutex_);
+      hurry_ = true;
+      changed_.notify_all();
+      done = changed_.wait_for(mutex_, kWriterPatience, [this]() LB_REQUIRES(mutex_) { return !running_; });
+      if (!done) log(LogLevel::kWarning, "the compile cache is closed while a vendor's compiler is still running");
+      pending_.clear();
+      thread = std::move(thread_);
+    }
     if (!thread.joinable()) return;
     // If the cache's last owner is the thread itself, it cannot join itself.
     if (done && !thread.is_this()) {
@@ -88,15 +90,17 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
 
  private:
   void run() {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kHeadStart, [&] { return hurry_; });
+    const MutexLock lock(mutex_);
+    changed_.wait_for(mutex_, kHeadStart, [this]() LB_REQUIRES(mutex_) { return hurry_; });
     while (!pending_.empty()) {
       auto [what, work] = std::move(pending_.front());
       pending_.pop_front();
-      lock.unlock();
-      Status done = do_it(what, work);
-      work = nullptr;  // releases what the work holds before it is reported as done
-      lock.lock();
+      Status done;
+      {
+        const MutexUnlock unlocked(mutex_);
+        done = do_it(what, work);
+        work = nullptr;  // releases what the work holds before it is reported as done
+      }
       if (failure_.ok()) failure_ = std::move(done);
     }
     running_ = false;
@@ -116,15 +120,14 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  // Guarded by mutex_.
-  std::deque<std::pair<std::string, std::function<Status()>>> pending_;
-  platform::Thread thread_;
-  std::optional<BackgroundWork> work_;  // while the thread runs
-  bool running_ = false;
-  bool hurry_ = false;
-  Status failure_;  // the first one since take_failure()
+  Mutex mutex_;
+  Condition changed_;
+  std::deque<std::pair<std::string, std::function<Status()>>> pending_ LB_GUARDED_BY(mutex_);
+  platform::Thread thread_ LB_GUARDED_BY(mutex_);
+  std::optional<BackgroundWork> work_ LB_GUARDED_BY(mutex_);  // while the thread runs
+  bool running_ LB_GUARDED_BY(mutex_) = false;
+  bool hurry_ LB_GUARDED_BY(mutex_) = false;
+  Status failure_ LB_GUARDED_BY(mutex_);  // the first one since take_failure()
 };
 
 CompileCache::CompileCache(std::filesystem::path folder, std::uint64_t bytes_max, std::chrono::nanoseconds settled)

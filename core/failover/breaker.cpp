@@ -8,24 +8,24 @@ Breaker::Breaker(const BreakerPolicy& policy, std::uint32_t seed)
     : policy_(policy), next_backoff_(policy.backoff_first), random_(seed) {}
 
 void Breaker::succeeded() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   close();
 }
 
 bool Breaker::succeeded_since(std::uint64_t seen) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (openings_.load(std::memory_order_relaxed) != seen) return false;
   close();
   return true;
 }
 
 bool Breaker::failed(Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return count_failure(now);
 }
 
 bool Breaker::failed_since(std::uint64_t seen, Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (openings_.load(std::memory_order_relaxed) != seen) return false;
   return count_failure(now);
 }
@@ -51,13 +51,13 @@ bool Breaker::count_failure(Clock::time_point now) {
 }
 
 std::optional<Breaker::Clock::time_point> Breaker::probe_due() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (state_.load(std::memory_order_relaxed) != State::kOpen) return std::nullopt;
   return due_;
 }
 
 bool Breaker::begin_probe(Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (state_.load(std::memory_order_relaxed) != State::kOpen || now < due_) return false;
   state_.store(State::kHalfOpen, std::memory_order_release);
   return true;

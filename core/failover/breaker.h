@@ -11,11 +11,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <random>
 
 #include "core/platform/random.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 
@@ -62,21 +62,19 @@ class Breaker {
   [[nodiscard]] bool begin_probe(Clock::time_point now);
 
  private:
-  // Called with mutex_ held.
-  void close();
-  bool count_failure(Clock::time_point now);
-  [[nodiscard]] std::chrono::milliseconds jittered(std::chrono::milliseconds backoff);
+  void close() LB_REQUIRES(mutex_);
+  bool count_failure(Clock::time_point now) LB_REQUIRES(mutex_);
+  [[nodiscard]] std::chrono::milliseconds jittered(std::chrono::milliseconds backoff) LB_REQUIRES(mutex_);
 
   const BreakerPolicy policy_;
   // Written under mutex_.
   std::atomic<State> state_{State::kClosed};
   std::atomic<std::uint64_t> openings_{0};
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  unsigned failures_in_a_row_ = 0;
-  std::chrono::milliseconds next_backoff_;
-  Clock::time_point due_{};
-  std::minstd_rand random_;
+  mutable Mutex mutex_;
+  unsigned failures_in_a_row_ LB_GUARDED_BY(mutex_) = 0;
+  std::chrono::milliseconds next_backoff_ LB_GUARDED_BY(mutex_);
+  Clock::time_point due_ LB_GUARDED_BY(mutex_){};
+  std::minstd_rand random_ LB_GUARDED_BY(mutex_);
 };
 
 }  // namespace latebind::core

@@ -8,6 +8,7 @@
 #include "core/failover/placed_model_state.h"
 #include "core/log.h"
 #include "core/platform/process_generation.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 namespace {
@@ -84,7 +85,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
     made->active.device_full_name = picked.slot->device->full_name;
     made->active.runtime_version = picked.slot->device->runtime_version;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   made->steps = refusals();
   made->fallback = !made->steps.empty();
   made->reason = listed_briefly(made->steps);
@@ -99,7 +100,7 @@ DeviceKind PlacedModel::State::device_kind() {
 std::size_t PlacedModel::State::hung_runs() const {
   std::vector<std::shared_ptr<Executable>> executables;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const Slot& slot : slots_) {
       if (slot.executable) executables.push_back(slot.executable);
     }
@@ -127,20 +128,18 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
   if (!until.is_bounded()) return load_now(slot, anew);
   std::shared_ptr<VendorCall> call;
   {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!anew && is_usable(slot.executable)) return slot.executable;
-    if (!slot.pending_load || slot.pending_load->has_returned()) {
+    if (slot.pending_load && !slot.pending_load->has_returned()) {
+      call = slot.pending_load;
+    } else {
       auto started = VendorCall::start(
           slot.name, [self = shared_from_this(), &slot, anew] { return self->load_now(slot, anew).status(); });
-      if (!started.ok()) {
-        if (limits.is_bounded()) return started.status();
-        lock.unlock();
-        return load_now(slot, anew);
-      }
-      slot.pending_load = *std::move(started);
+      if (!started.ok() && limits.is_bounded()) return started.status();
+      if (started.ok()) call = slot.pending_load = *std::move(started);
     }
-    call = slot.pending_load;
   }
+  if (!call) return load_now(slot, anew);
   switch (call->wait(until)) {
     case VendorCall::End::kReturned:
       break;
@@ -155,7 +154,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
   }
   LB_RETURN_IF_ERROR(call->status());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (slot.executable) return slot.executable;
   }
   return load(slot, anew, limits);  // a run has spoiled it already, and it was removed
@@ -164,10 +163,10 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
 // Takes as long as the vendor does.
 Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, bool anew) {
   const LogHold hold;
-  const std::lock_guard loading(slot.loading);
+  const MutexLock loading(slot.loading);
   bool is_spoiled = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!anew && is_usable(slot.executable)) return slot.executable;  // another request was faster
     is_spoiled = slot.executable && !is_usable(slot.executable);
   }
@@ -177,7 +176,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
   unload(slot);  // before another one is loaded
   LB_ASSIGN_OR_RETURN(auto made, load_(*slot.device));
   std::shared_ptr<Executable> executable = std::move(made);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (inputs_.empty() && outputs_.empty()) {
     inputs_.assign(executable->inputs().begin(), executable->inputs().end());
     outputs_.assign(executable->outputs().begin(), executable->outputs().end());
@@ -196,7 +195,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
 // model loaded beside that object would be on the lost device, too.
 void PlacedModel::State::unload(Slot& slot) {
   std::shared_ptr<Executable> last;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   last.swap(slot.executable);
   slot.attestation = nullptr;
 }

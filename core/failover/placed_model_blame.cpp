@@ -12,6 +12,7 @@
 #include "core/failover/placed_model_state.h"
 #include "core/log.h"
 #include "core/tensor/made_up_request.h"
+#include "core/threads/mutex.h"
 #include "core/vendor/vendor_call.h"
 
 namespace latebind::core {
@@ -70,7 +71,7 @@ void PlacedModel::State::remember_shapes(Slot& slot, std::span<const TensorView>
   auto shapes = std::make_shared<std::vector<Shape>>();
   for (const TensorView& input : inputs)
     shapes->push_back(input.shape);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (elements >= slot.known_elements.load(std::memory_order_relaxed)) return;
   slot.known_elements.store(elements, std::memory_order_relaxed);
   slot.known_shapes = std::move(shapes);
@@ -82,7 +83,7 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
                                                    Status* said, bool may_guess) {
   std::shared_ptr<const std::vector<Shape>> shapes;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     shapes = slot.known_shapes;
   }
   // A model with static shapes computes no others. For open dimensions the guess is 1, which most operators accept: if
@@ -146,7 +147,7 @@ void PlacedModel::State::judge(Miss& miss, std::shared_ptr<Executable> executabl
 
 void PlacedModel::State::suspect(Slot& slot) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto now = Clock::now();
     if (slot.suspected || now < slot.suspected_last + kBetweenSuspicions || !slot.breaker.is_closed()) return;
     slot.suspected = true;
@@ -160,7 +161,7 @@ void PlacedModel::State::suspect(Slot& slot) {
 void PlacedModel::State::check_suspect(Slot& slot) {
   std::shared_ptr<Executable> executable;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     executable = slot.executable;
   }
   if (!is_usable(executable)) return;  // the next request loads it again and shows whether it works
@@ -182,13 +183,13 @@ void PlacedModel::State::check_suspect(Slot& slot) {
 
 // Lets the next request through to a resting device, unless it was judged since it had opened `openings` times.
 void PlacedModel::State::want_request(Slot& slot, std::uint64_t openings) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (slot.breaker.openings() == openings && !slot.breaker.is_closed()) slot.wants_request = true;
 }
 
 // Refuses the device permanently: it works, but will never take this model or these options.
 void PlacedModel::State::refused(Slot& slot, const Status& status) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   slot.out_of_rotation = true;
   slot.refusal = PlacementStep::refused(slot.name, status);
   forget_attestations();
@@ -197,7 +198,7 @@ void PlacedModel::State::refused(Slot& slot, const Status& status) {
 // `openings` is the number of the breaker's openings when the failed work began.
 void PlacedModel::State::failed(Slot& slot, std::uint64_t openings, const Status& status) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool opened = slot.breaker.failed_since(openings, Clock::now());
     if (!opened && slot.breaker.openings() != openings) return;  // it was judged since
     slot.has_failed.store(true, std::memory_order_relaxed);
@@ -213,7 +214,7 @@ void PlacedModel::State::failed(Slot& slot, std::uint64_t openings, const Status
 void PlacedModel::State::succeeded(Slot& slot, std::uint64_t openings) {
   bool rested = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     rested = !slot.breaker.is_closed();
     if (!slot.breaker.succeeded_since(openings)) return;
     slot.has_failed.store(false, std::memory_order_relaxed);
@@ -224,7 +225,7 @@ void PlacedModel::State::succeeded(Slot& slot, std::uint64_t openings) {
   if (rested) log(LogLevel::kWarning, fmt::format("{} works again", slot.name), LogTopic::kFailover);
 }
 
-// Called with mutex_ held: every attestation may have to be made again.
+// Every attestation may have to be made again.
 void PlacedModel::State::forget_attestations() {
   for (Slot& slot : slots_)
     slot.attestation = nullptr;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/failover/placed_model_state.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 namespace {
@@ -127,7 +128,7 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misse
   };
   Pick pick;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto take_first = [&](const auto& wanted) {
       const auto found = std::ranges::find_if(slots_, [&](const Slot& slot) { return usable(slot) && wanted(slot); });
       if (found != slots_.end()) {
@@ -194,7 +195,7 @@ Status PlacedModel::State::no_answer_error(const std::vector<Miss>& misses) cons
 }
 
 std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot, const Executable& executable) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (slot.attestation) return slot.attestation;
   auto made = std::make_shared<Attestation>();
   made->active = executable.active();

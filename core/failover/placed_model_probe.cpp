@@ -4,6 +4,7 @@
 
 #include "core/failover/placed_model_state.h"
 #include "core/threads/background_work.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 namespace {
@@ -18,7 +19,7 @@ constexpr std::chrono::milliseconds kAfterException{1'000};
 }  // namespace
 
 void PlacedModel::State::ensure_prober() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stop_) return;
   if (!prober_running_) {
     try {
@@ -33,20 +34,19 @@ void PlacedModel::State::ensure_prober() {
 
 void PlacedModel::State::start_standby() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     standby_wanted_ = true;
   }
   ensure_prober();
 }
 
 void PlacedModel::State::run_prober() {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (!stop_) {
     try {
-      probe_next(lock);
+      probe_next();
     } catch (const std::exception&) {  // no memory at the moment
-      if (!lock.owns_lock()) lock.lock();
-      wake_.wait_for(lock, kAfterException, [&] { return stop_; });
+      wake_.wait_for(mutex_, kAfterException, [this]() LB_REQUIRES(mutex_) { return stop_; });
     }
   }
   prober_running_ = false;
@@ -55,19 +55,18 @@ void PlacedModel::State::run_prober() {
 
 // Does `work`, which calls a vendor, without the lock. If the process is ending, it waits for stop() instead.
 template <class Work>
-void PlacedModel::State::in_background(std::unique_lock<std::mutex>& lock, const Work& work) {
+void PlacedModel::State::in_background(const Work& work) {
   const auto counted = BackgroundWork::begin();
   if (!counted) {
-    wake_.wait(lock, [&] { return stop_; });
+    wake_.wait(mutex_, [this]() LB_REQUIRES(mutex_) { return stop_; });
     return;
   }
-  lock.unlock();
+  const MutexUnlock unlocked(mutex_);
   work();
-  lock.lock();
 }
 
-// Does one thing that is due, or waits until there is one. `lock` holds mutex_ on entry and on return.
-void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
+// Does one thing that is due, or waits until there is one.
+void PlacedModel::State::probe_next() {
   if (standby_wanted_) {
     standby_wanted_ = false;
     const auto active = std::ranges::find_if(slots_, [](const Slot& slot) { return slot.executable != nullptr; });
@@ -75,13 +74,13 @@ void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
       return !slot.out_of_rotation;
     });
     if (next != slots_.end()) {
-      in_background(lock, [&] { load_standby(*next); });
+      in_background([&] { load_standby(*next); });
       return;
     }
   }
   if (const auto suspected = std::ranges::find_if(slots_, &Slot::suspected); suspected != slots_.end()) {
     suspected->suspected = false;
-    in_background(lock, [&] { check_suspect(*suspected); });
+    in_background([&] { check_suspect(*suspected); });
     return;
   }
   std::optional<Clock::time_point> earliest;
@@ -90,7 +89,7 @@ void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
     const auto due = slot.out_of_rotation ? std::nullopt : slot.breaker.probe_due();
     if (!due) continue;
     if (slot.breaker.begin_probe(now)) {
-      in_background(lock, [&] {
+      in_background([&] {
         try {
           probe(slot, slot.breaker.openings());
         } catch (...) {
@@ -103,9 +102,9 @@ void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
     if (!earliest || *due < *earliest) earliest = due;
   }
   if (earliest) {
-    wake_.wait_until(lock, *earliest);
+    wake_.wait_until(mutex_, *earliest);
   } else {
-    wake_.wait(lock);
+    wake_.wait(mutex_);
   }
 }
 
@@ -126,7 +125,7 @@ void PlacedModel::State::load_standby(Slot& slot) {
 void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
   std::shared_ptr<Executable> executable;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     executable = slot.executable;
   }
   Status said;
@@ -168,11 +167,12 @@ void PlacedModel::State::stop() {
   leaving_.request();
   platform::Thread prober;
   {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
     wake_.notify_all();
     if (!prober_.joinable()) return;
-    const bool ended = stopped_.wait_for(lock, kProberPatience, [&] { return !prober_running_; });
+    const bool ended =
+        stopped_.wait_for(mutex_, kProberPatience, [this]() LB_REQUIRES(mutex_) { return !prober_running_; });
     prober = std::move(prober_);
     if (!ended) {
       // The thread is inside a vendor call that does not return. It holds what it uses and ends when the call does.

@@ -12,12 +12,10 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +23,7 @@
 
 #include "core/failover/placed_model.h"
 #include "core/platform/thread.h"
+#include "core/threads/mutex.h"
 #include "core/vendor/vendor_call.h"
 
 namespace latebind::core {
@@ -77,7 +76,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     std::atomic<bool> has_answered{false};  // since it was last suspected
     // The number of elements in known_shapes, so that a run that is not smaller need not take the lock.
     std::atomic<std::size_t> known_elements{std::numeric_limits<std::size_t>::max()};
-    std::mutex loading;  // held while this slot's executable is made
+    Mutex loading;  // held while this slot's executable is made
     // Guarded by State::mutex_.
     bool out_of_rotation = false;          // rejected permanently
     std::optional<PlacementStep> refusal;  // why it is skipped; std::nullopt while it works
@@ -149,12 +148,12 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   void refused(Slot& slot, const Status& status);
   void failed(Slot& slot, std::uint64_t openings, const Status& status);
   void succeeded(Slot& slot, std::uint64_t openings);
-  void forget_attestations();
+  void forget_attestations() LB_REQUIRES(mutex_);
   void ensure_prober();
   void run_prober();
-  void probe_next(std::unique_lock<std::mutex>& lock);
+  void probe_next() LB_REQUIRES(mutex_);
   template <class Work>
-  void in_background(std::unique_lock<std::mutex>& lock, const Work& work);
+  void in_background(const Work& work) LB_REQUIRES(mutex_);
   void load_standby(Slot& slot);
   void probe(Slot& slot, std::uint64_t openings);
   [[nodiscard]] std::optional<std::chrono::milliseconds> run_timeout_of(const Slot& slot) const;
@@ -173,14 +172,13 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   std::vector<TensorInfo> inputs_;
   std::vector<TensorInfo> outputs_;
 
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  std::condition_variable wake_;
-  std::condition_variable stopped_;
-  platform::Thread prober_;
-  bool prober_running_ = false;
-  bool stop_ = false;
-  bool standby_wanted_ = false;
+  mutable Mutex mutex_;
+  Condition wake_;
+  Condition stopped_;
+  platform::Thread prober_ LB_GUARDED_BY(mutex_);
+  bool prober_running_ LB_GUARDED_BY(mutex_) = false;
+  bool stop_ LB_GUARDED_BY(mutex_) = false;
+  bool standby_wanted_ LB_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace latebind::core

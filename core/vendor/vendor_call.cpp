@@ -29,7 +29,7 @@ class VendorThreads {
 
   Status begin(std::shared_ptr<VendorCall> call) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       Idle* const thread = calls_ < VendorCall::kMax ? take_idle() : nullptr;
       if (thread == nullptr && (calls_ >= VendorCall::kMax || threads_ >= kThreadsMax)) {
         return Status(StatusCode::kBusy,
@@ -58,7 +58,7 @@ class VendorThreads {
   // Makes a thread call the call's `stop`. If no thread is available, the first one that becomes idle does it.
   void stop(std::shared_ptr<VendorCall> call) noexcept {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       VendorCall* const last = last_to_stop_;
       last_to_stop_ = call.get();
       (last != nullptr ? last->next_to_stop_ : first_to_stop_) = std::move(call);
@@ -74,7 +74,7 @@ class VendorThreads {
   }
 
   void add_given_up(VendorCall& call, std::optional<Clock::time_point> hangs_from) {
-    const std::lock_guard lock(given_up_mutex_);
+    const MutexLock lock(given_up_mutex_);
     call.hangs_from_ = hangs_from;
     call.after_ = given_up_;
     if (given_up_ != nullptr) given_up_->before_ = &call;
@@ -83,7 +83,7 @@ class VendorThreads {
   }
 
   void remove_given_up(VendorCall& call) {
-    const std::lock_guard lock(given_up_mutex_);
+    const MutexLock lock(given_up_mutex_);
     (call.before_ != nullptr ? call.before_->after_ : given_up_) = call.after_;
     if (call.after_ != nullptr) call.after_->before_ = call.before_;
     given_up_count_.fetch_sub(1, std::memory_order_relaxed);
@@ -94,7 +94,7 @@ class VendorThreads {
     VendorThreads& threads = instance();
     // Makes a run cost next to nothing while no call is abandoned.
     if (threads.given_up_count_.load(std::memory_order_relaxed) == 0) return 0;
-    const std::lock_guard lock(threads.given_up_mutex_);
+    const MutexLock lock(threads.given_up_mutex_);
     std::size_t sum = 0;
     for (const VendorCall* call = threads.given_up_; call != nullptr; call = call->after_)
       sum += (where.empty() || call->where_ == where) && wanted(*call) ? 1 : 0;
@@ -110,14 +110,14 @@ class VendorThreads {
 
   // An idle thread, on its own stack.
   struct Idle {
-    std::condition_variable wake;
+    Condition wake;
     bool wanted = false;  // there is a call for it, or one to stop
     std::shared_ptr<VendorCall> call;
     Idle* next = nullptr;
   };
 
-  // Called with mutex_ held. Wakes an idle thread, if there is one.
-  Idle* take_idle() {
+  // Wakes an idle thread, if there is one.
+  Idle* take_idle() LB_REQUIRES(mutex_) {
     Idle* const thread = idle_;
     if (thread == nullptr) return nullptr;
     idle_ = thread->next;
@@ -126,15 +126,14 @@ class VendorThreads {
     return thread;
   }
 
-  void stop_those_given_up(std::unique_lock<std::mutex>& lock) {
+  void stop_those_given_up() LB_REQUIRES(mutex_) {
     while (first_to_stop_ != nullptr) {
       std::shared_ptr<VendorCall> call = std::move(first_to_stop_);
       first_to_stop_ = std::move(call->next_to_stop_);
       if (first_to_stop_ == nullptr) last_to_stop_ = nullptr;
-      lock.unlock();
+      const MutexUnlock unlocked(mutex_);
       call->stop();
       call.reset();
-      lock.lock();
     }
   }
 
@@ -143,12 +142,12 @@ class VendorThreads {
       const std::size_t served = call ? 1 : 0;
       if (call) call->run();
       call.reset();
-      std::unique_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       calls_ -= served;
-      stop_those_given_up(lock);
+      stop_those_given_up();
       self.wanted = false;
       self.next = std::exchange(idle_, &self);
-      if (!self.wake.wait_for(lock, kPatience, [&] { return self.wanted; })) {
+      if (!self.wake.wait_for(mutex_, kPatience, [&self] { return self.wanted; })) {
         Idle** place = &idle_;
         while (*place != &self)
           place = &(*place)->next;
@@ -161,22 +160,22 @@ class VendorThreads {
   }
 
   void leave(std::size_t calls) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     --threads_;
     calls_ -= calls;
   }
 
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  Idle* idle_ = nullptr;  // the last one to come is the first to be used, because its caches are warm; the others end
-  std::size_t threads_ = 0;
-  std::size_t calls_ = 0;  // in progress
-  std::shared_ptr<VendorCall> first_to_stop_;
-  VendorCall* last_to_stop_ = nullptr;
+  Mutex mutex_;
+  // The last thread to become idle is the first to be used, because its caches are warm; the others end.
+  Idle* idle_ LB_GUARDED_BY(mutex_) = nullptr;
+  std::size_t threads_ LB_GUARDED_BY(mutex_) = 0;
+  std::size_t calls_ LB_GUARDED_BY(mutex_) = 0;  // in progress
+  std::shared_ptr<VendorCall> first_to_stop_ LB_GUARDED_BY(mutex_);
+  VendorCall* last_to_stop_ LB_GUARDED_BY(mutex_) = nullptr;
 
   std::atomic<std::size_t> given_up_count_{0};
-  std::mutex given_up_mutex_;
-  VendorCall* given_up_ = nullptr;  // guarded by given_up_mutex_; each call is kept alive by its thread
+  Mutex given_up_mutex_;
+  VendorCall* given_up_ LB_GUARDED_BY(given_up_mutex_) = nullptr;  // each call is kept alive by its thread
 };
 
 Result<std::shared_ptr<VendorCall>> VendorCall::start(std::string where, std::function<Status()> work,
@@ -198,11 +197,11 @@ void VendorCall::run() {
   work_ = nullptr;
   {
     std::function<void()> unused;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     unused.swap(stop_);
   }
   counted_.reset();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   status_ = std::move(status);
   returned_ = true;
   if (given_up_ && !stopping_) VendorThreads::instance().remove_given_up(*this);
@@ -214,7 +213,7 @@ void VendorCall::stop() {
   std::function<void()> stop;
   std::optional<BackgroundWork> counted;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!stop_) return;  // the call has returned
     counted = BackgroundWork::begin();
     if (!counted) return;
@@ -227,7 +226,7 @@ void VendorCall::stop() {
     // No one waits for it, because the call is abandoned already.
   }
   stop = nullptr;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   stopping_ = false;
   if (returned_) VendorThreads::instance().remove_given_up(*this);
 }
@@ -241,33 +240,33 @@ VendorCall::End VendorCall::wait(const RunOptions& options) {
   }
   // Constructed before the lock, because the action may be called at once, and destroyed after it.
   const Cancellation::Watch wake(options.cancellation, [this] {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     changed_.notify_all();
   });
-  const auto is_over = [&] { return returned_ || options.cancellation.is_requested(); };
-  std::unique_lock lock(mutex_);
+  const auto is_over = [&]() LB_REQUIRES(mutex_) { return returned_ || options.cancellation.is_requested(); };
+  const MutexLock lock(mutex_);
   if (until) {
-    (void)changed_.wait_until(lock, *until, is_over);
+    (void)changed_.wait_until(mutex_, *until, is_over);
   } else {
-    changed_.wait(lock, is_over);
+    changed_.wait(mutex_, is_over);
   }
   if (returned_) return End::kReturned;
   return options.cancellation.is_requested() ? End::kCancelled : otherwise;
 }
 
 bool VendorCall::has_returned() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return returned_;
 }
 
 Status VendorCall::status() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return status_;
 }
 
 bool VendorCall::give_up(std::optional<std::chrono::milliseconds> timeout) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (returned_) return false;
     given_up_ = true;
     VendorThreads::instance().add_given_up(*this, limit_after(started_, timeout));

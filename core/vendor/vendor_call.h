@@ -10,11 +10,9 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +20,7 @@
 #include "core/backend/executable.h"
 #include "core/result.h"
 #include "core/threads/background_work.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 
@@ -77,14 +76,13 @@ class VendorCall : public std::enable_shared_from_this<VendorCall> {
   // Used only by the call's thread.
   std::function<Status()> work_;
   std::optional<BackgroundWork> counted_;  // until the call has returned
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  // Guarded by mutex_.
-  bool returned_ = false;
-  bool given_up_ = false;
-  bool stopping_ = false;  // `stop` is being called
-  Status status_;
-  std::function<void()> stop_;  // empty once it may no longer be called
+  mutable Mutex mutex_;
+  Condition changed_;
+  bool returned_ LB_GUARDED_BY(mutex_) = false;
+  bool given_up_ LB_GUARDED_BY(mutex_) = false;
+  bool stopping_ LB_GUARDED_BY(mutex_) = false;  // `stop` is being called
+  Status status_ LB_GUARDED_BY(mutex_);
+  std::function<void()> stop_ LB_GUARDED_BY(mutex_);  // empty once it may no longer be called
   // Guarded by the mutex of VendorThreads.
   std::shared_ptr<VendorCall> next_to_stop_;
   // Guarded by the mutex of the list of abandoned calls.

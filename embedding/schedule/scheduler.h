@@ -23,12 +23,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "core/backend/executable.h"
 #include "core/result.h"
+#include "core/threads/mutex.h"
 #include "embedding/embed_stats.h"
 #include "embedding/forward.h"
 #include "embedding/inputs/token_table.h"
@@ -222,30 +222,29 @@ class Scheduler {
 
   [[nodiscard]] std::shared_ptr<Work> make_work(Texts& texts) const;
   [[nodiscard]] Part make_part(const Work& work, const Wanted& wanted) const;
-  // Adds the work to the queue. Requires mutex_. Returns kBusy if the queue is full.
-  [[nodiscard]] core::Status enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue_tokens_max);
+  // Adds the work to the queue. Returns kBusy if the queue is full.
+  [[nodiscard]] core::Status enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue_tokens_max)
+      LB_REQUIRES(mutex_);
   // Calls `done` for the finished submissions. No lock may be held.
-  void tell_done() noexcept;
+  void tell_done() noexcept LB_EXCLUDES(mutex_);
 
-  // The following functions require mutex_.
-  void dispatch(std::shared_ptr<Run>* for_caller) noexcept;
-  void begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* for_caller) noexcept;
-  [[nodiscard]] std::shared_ptr<Work> next_work(bool of_those_who_compute) const;
-  [[nodiscard]] std::shared_ptr<Run> form(const std::shared_ptr<Work>& seed);
-  [[nodiscard]] std::vector<Candidate> pool_for(const std::shared_ptr<Work>& seed) const;
-  void choose(const std::shared_ptr<Work>& seed, Run& run) const;
-  void choose_in_order(const std::shared_ptr<Work>& seed, Run& run) const;
+  void dispatch(std::shared_ptr<Run>* for_caller) noexcept LB_REQUIRES(mutex_);
+  void begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* for_caller) noexcept LB_REQUIRES(mutex_);
+  [[nodiscard]] std::shared_ptr<Work> next_work(bool of_those_who_compute) const LB_REQUIRES(mutex_);
+  [[nodiscard]] std::shared_ptr<Run> form(const std::shared_ptr<Work>& seed) LB_REQUIRES(mutex_);
+  [[nodiscard]] std::vector<Candidate> pool_for(const std::shared_ptr<Work>& seed) const LB_REQUIRES(mutex_);
+  void choose(const std::shared_ptr<Work>& seed, Run& run) const LB_REQUIRES(mutex_);
+  void choose_in_order(const std::shared_ptr<Work>& seed, Run& run) const LB_REQUIRES(mutex_);
   [[nodiscard]] static std::pair<FairTime, FairTime> turn_of(const Work& work) noexcept;
-  void join(const Work& work) noexcept;
-  void begin_turn(Owner& owner) const noexcept;
-  void take(const Piece& piece) noexcept;
-  void finish(const Run& run, const core::Status& status) noexcept;
-  void stop_waiting(Work& work) noexcept;
-  void leave(Work& work) noexcept;
-  void note_if_over(const std::shared_ptr<Work>& work) noexcept;
-
-  // Like queue_state(), with mutex_ held.
-  [[nodiscard]] QueueState state() const noexcept;
+  void join(const Work& work) noexcept LB_REQUIRES(mutex_);
+  void begin_turn(Owner& owner) const noexcept LB_REQUIRES(mutex_);
+  void take(const Piece& piece) noexcept LB_REQUIRES(mutex_);
+  void finish(const Run& run, const core::Status& status) noexcept LB_REQUIRES(mutex_);
+  void stop_waiting(Work& work) noexcept LB_REQUIRES(mutex_);
+  void leave(Work& work) noexcept LB_REQUIRES(mutex_);
+  void note_if_over(const std::shared_ptr<Work>& work) noexcept LB_REQUIRES(mutex_);
+  // Like queue_state().
+  [[nodiscard]] QueueState state() const noexcept LB_REQUIRES(mutex_);
   static core::Status in_batch(core::Status error, std::uint64_t position, const Run& run);
   [[nodiscard]] static std::uint64_t tokens_of(const Piece& piece) noexcept;
   // Returns whether the device that answered left the padding out, whichever device the batch was formed for.
@@ -258,6 +257,8 @@ class Scheduler {
   [[nodiscard]] core::Status compute(Run& run) noexcept;
   void compute_on_team(std::shared_ptr<Run> run) noexcept;
   [[nodiscard]] core::Status wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun);
+  [[nodiscard]] core::Status work_until(const std::shared_ptr<Work>& work, const core::RunOptions& limits,
+                                        bool until_begun) LB_REQUIRES(mutex_);
   void abandon(Work& work) noexcept;
 
   const Forward& forward_;
@@ -267,21 +268,21 @@ class Scheduler {
   const std::size_t longest_;
   const OnBatch on_batch_;
 
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
+  mutable core::Mutex mutex_;
   // Work with batches that have not begun, in order of arrival; at most kSubmissionsMax.
-  std::vector<std::shared_ptr<Work>> waiting_;
-  std::vector<Run*> running_;  // at most requests_, besides nested runs
-  std::size_t submissions_ = 0;
-  std::size_t waiting_texts_ = 0;
-  std::uint64_t waiting_tokens_ = 0;
-  std::uint64_t running_tokens_ = 0;
-  std::shared_ptr<Work> over_;  // finished work, linked through Work::next_over without allocation
-  FairTime now_ = 0;
-  ReadyShapes ready_;
+  std::vector<std::shared_ptr<Work>> waiting_ LB_GUARDED_BY(mutex_);
+  std::vector<Run*> running_ LB_GUARDED_BY(mutex_);  // at most requests_, besides nested runs
+  std::size_t submissions_ LB_GUARDED_BY(mutex_) = 0;
+  std::size_t waiting_texts_ LB_GUARDED_BY(mutex_) = 0;
+  std::uint64_t waiting_tokens_ LB_GUARDED_BY(mutex_) = 0;
+  std::uint64_t running_tokens_ LB_GUARDED_BY(mutex_) = 0;
+  // Finished work, linked through Work::next_over without allocation.
+  std::shared_ptr<Work> over_ LB_GUARDED_BY(mutex_);
+  FairTime now_ LB_GUARDED_BY(mutex_) = 0;
+  ReadyShapes ready_ LB_GUARDED_BY(mutex_);
 
-  std::mutex scratch_mutex_;
-  std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_;  // guarded by scratch_mutex_; at most requests_
+  core::Mutex scratch_mutex_;
+  std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_ LB_GUARDED_BY(scratch_mutex_);  // at most requests_
 };
 
 }  // namespace latebind::embedding

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "core/placement/attestation.h"
+#include "core/threads/mutex.h"
 #include "embedding/schedule/batching.h"
 #include "embedding/schedule/scheduler.h"
 
@@ -43,7 +43,7 @@ struct Scheduler::Work {
   core::RunOptions limits;
   std::chrono::steady_clock::time_point submitted;
 
-  std::condition_variable changed;
+  core::Condition changed;
   // Guarded by the scheduler's mutex_, and constant once the work is over.
   std::size_t next = 0;                  // if alone: the first batch of the plan that has not begun
   std::vector<std::uint32_t> remaining;  // otherwise: the texts that have not begun, longest first

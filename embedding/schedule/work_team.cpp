@@ -18,37 +18,37 @@ class WorkTeam::Shared {
   // Takes pieces until none is left or `is_enough` says so.
   template <class IsEnough>
   void help(IsEnough is_enough) {
-    std::unique_lock lock(mutex_);
+    const core::MutexLock lock(mutex_);
     while (next_ < pieces_ && !is_enough()) {
       const std::size_t piece = next_++;
-      lock.unlock();
-      work_(piece);
-      lock.lock();
+      {
+        const core::MutexUnlock unlocked(mutex_);
+        work_(piece);
+      }
       if (++done_ == pieces_) all_done_.notify_all();
     }
   }
 
   void wait() {
-    std::unique_lock lock(mutex_);
-    all_done_.wait(lock, [this] { return done_ == pieces_; });
+    const core::MutexLock lock(mutex_);
+    all_done_.wait(mutex_, [this]() LB_REQUIRES(mutex_) { return done_ == pieces_; });
   }
 
  private:
   const std::size_t pieces_;
   const std::function<void(std::size_t)>& work_;  // owned by the caller, which waits for every piece
 
-  std::mutex mutex_;
-  std::condition_variable all_done_;
-  // Guarded by mutex_.
-  std::size_t next_ = 0;
-  std::size_t done_ = 0;
+  core::Mutex mutex_;
+  core::Condition all_done_;
+  std::size_t next_ LB_GUARDED_BY(mutex_) = 0;
+  std::size_t done_ LB_GUARDED_BY(mutex_) = 0;
 };
 
 WorkTeam::WorkTeam(std::size_t threads_max) : threads_max_(threads_max), nice_(platform::thread_nice()) {}
 
 WorkTeam::~WorkTeam() {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     stopping_ = true;
   }
   work_came_.notify_all();
@@ -68,14 +68,14 @@ void WorkTeam::start_threads(std::size_t wanted) {
 }
 
 bool WorkTeam::has_thread() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (threads_.empty()) start_threads(1);
   return !threads_.empty();
 }
 
 void WorkTeam::post(Task task) {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     tasks_.push_back(std::move(task));
     start_threads(tasks_.size() + help_.size());
   }
@@ -84,7 +84,7 @@ void WorkTeam::post(Task task) {
 
 bool WorkTeam::ask_for_help(Task help) {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (help_.size() >= threads_max_) return false;
     help_.push_back(std::move(help));
     start_threads(tasks_.size() + help_.size());
@@ -94,7 +94,7 @@ bool WorkTeam::ask_for_help(Task help) {
 }
 
 bool WorkTeam::has_task() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return !tasks_.empty();
 }
 
@@ -115,18 +115,19 @@ void WorkTeam::share(std::size_t pieces, std::size_t helpers_max, const std::fun
 
 void WorkTeam::run() {
   platform::make_way(nice_);
-  std::unique_lock lock(mutex_);
+  const core::MutexLock lock(mutex_);
   while (true) {
-    work_came_.wait(lock, [this] { return stopping_ || !tasks_.empty() || !help_.empty(); });
+    work_came_.wait(mutex_, [this]() LB_REQUIRES(mutex_) { return stopping_ || !tasks_.empty() || !help_.empty(); });
     if (stopping_) return;
     std::deque<Task>& first = tasks_.empty() ? help_ : tasks_;
     Task task = std::move(first.front());
     first.pop_front();
     --idle_;
-    lock.unlock();
-    task();
-    task = nullptr;
-    lock.lock();
+    {
+      const core::MutexUnlock unlocked(mutex_);
+      task();
+      task = nullptr;
+    }
     ++idle_;
   }
 }

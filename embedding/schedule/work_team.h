@@ -5,14 +5,13 @@
 // in the order in which they arrive, and before any thread helps with shared work. All calls are thread-safe.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <vector>
 
 #include "core/platform/thread.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::embedding {
 
@@ -43,21 +42,20 @@ class WorkTeam {
   void run();
   // Requests help, and returns true, unless threads_max_ requests wait already.
   bool ask_for_help(Task help);
-  // Starts threads for the waiting tasks, as far as the system allows. Requires mutex_.
-  void start_threads(std::size_t wanted);
+  // Starts threads for the waiting tasks, as far as the system allows.
+  void start_threads(std::size_t wanted) LB_REQUIRES(mutex_);
   [[nodiscard]] bool has_task();
 
   const std::size_t threads_max_;
   const int nice_;
 
-  std::mutex mutex_;
-  std::condition_variable work_came_;
-  // Guarded by mutex_.
-  std::deque<Task> tasks_;
-  std::deque<Task> help_;  // for threads without a task; at most threads_max_
-  std::vector<platform::Thread> threads_;
-  std::size_t idle_ = 0;
-  bool stopping_ = false;
+  core::Mutex mutex_;
+  core::Condition work_came_;
+  std::deque<Task> tasks_ LB_GUARDED_BY(mutex_);
+  std::deque<Task> help_ LB_GUARDED_BY(mutex_);  // for threads without a task; at most threads_max_
+  std::vector<platform::Thread> threads_ LB_GUARDED_BY(mutex_);
+  std::size_t idle_ LB_GUARDED_BY(mutex_) = 0;
+  bool stopping_ LB_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace latebind::embedding

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <iterator>
-#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -18,6 +16,7 @@
 #include "core/text/name_character.h"
 #include "core/text/quote.h"
 #include "core/text/utc_time.h"
+#include "core/threads/mutex.h"
 #include "server/observe/traces.h"
 
 namespace latebind::server {
@@ -116,19 +115,18 @@ struct RequestLog::State {
   const unsigned lines_per_s_max;
   const std::function<void(std::string_view)> write;
 
-  std::mutex mutex;
-  std::condition_variable changed;
-  // Guarded by mutex.
-  std::deque<std::string> waiting;
-  bool is_ending = false;
-  std::chrono::steady_clock::time_point second_began{};
-  unsigned lines_of_second = 0;
-  std::uint64_t left_out = 0;
+  core::Mutex mutex;
+  core::Condition changed;
+  std::deque<std::string> waiting LB_GUARDED_BY(mutex);
+  bool is_ending LB_GUARDED_BY(mutex) = false;
+  std::chrono::steady_clock::time_point second_began LB_GUARDED_BY(mutex){};
+  unsigned lines_of_second LB_GUARDED_BY(mutex) = 0;
+  std::uint64_t left_out LB_GUARDED_BY(mutex) = 0;
 
   platform::Thread writer;  // empty if the system has no more threads; then the calling thread writes each line
 
-  // Requires mutex. Seconds are those of the answers.
-  bool has_room_for(const RequestRecord& record) {
+  // Seconds are those of the answers.
+  bool has_room_for(const RequestRecord& record) LB_REQUIRES(mutex) {
     if (lines_per_s_max == 0) return true;
     if (record.answered >= second_began + std::chrono::seconds(1)) {
       second_began = record.answered;
@@ -149,15 +147,14 @@ struct RequestLog::State {
   }
 
   void run() noexcept {
-    std::unique_lock lock(mutex);
+    const core::MutexLock lock(mutex);
     while (true) {
-      changed.wait(lock, [this] { return is_ending || !waiting.empty(); });
+      changed.wait(mutex, [this]() LB_REQUIRES(mutex) { return is_ending || !waiting.empty(); });
       if (waiting.empty()) return;
       const std::string line = std::move(waiting.front());
       waiting.pop_front();
-      lock.unlock();
+      const core::MutexUnlock unlocked(mutex);
       pass_on(line);
-      lock.lock();
     }
   }
 };
@@ -173,7 +170,7 @@ RequestLog::RequestLog(LogFormat format, unsigned lines_per_s_max, std::function
 
 RequestLog::~RequestLog() {
   {
-    const std::lock_guard lock(state_->mutex);
+    const core::MutexLock lock(state_->mutex);
     state_->is_ending = true;
   }
   state_->changed.notify_one();
@@ -184,7 +181,7 @@ void RequestLog::write(const RequestRecord& record) noexcept {
   try {
     std::uint64_t left_out = 0;
     {
-      const std::lock_guard lock(state_->mutex);
+      const core::MutexLock lock(state_->mutex);
       if (state_->waiting.size() >= kWaitingLinesMax || !state_->has_room_for(record)) {
         ++state_->left_out;
         return;
@@ -193,7 +190,7 @@ void RequestLog::write(const RequestRecord& record) noexcept {
     }
     std::string line = line_of(record, state_->format, left_out);
     {
-      const std::lock_guard lock(state_->mutex);
+      const core::MutexLock lock(state_->mutex);
       if (!state_->writer.joinable()) {
         state_->pass_on(line);
         return;

@@ -5,11 +5,9 @@
 #include <atomic>
 #include <boost/asio.hpp>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <exception>
 #include <iterator>
-#include <mutex>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -18,6 +16,7 @@
 #include "core/log.h"
 #include "core/text/counted.h"
 #include "core/text/quote.h"
+#include "core/threads/mutex.h"
 #include "server/observe/otlp_endpoint.h"
 #include "server/observe/traces.h"
 
@@ -91,19 +90,18 @@ struct TraceExporter::State {
   std::atomic<std::uint64_t> sent{0};
   std::atomic<std::uint64_t> dropped{0};
 
-  std::mutex mutex;
-  std::condition_variable changed;
-  // Guarded by mutex.
-  std::deque<RequestRecord> waiting;
-  std::optional<SteadyClock::time_point> end_by;  // set when the exporter ends
-  bool is_over = false;
+  core::Mutex mutex;
+  core::Condition changed;
+  std::deque<RequestRecord> waiting LB_GUARDED_BY(mutex);
+  std::optional<SteadyClock::time_point> end_by LB_GUARDED_BY(mutex);  // set when the exporter ends
+  bool is_over LB_GUARDED_BY(mutex) = false;
 
   // Used only by the exporter's thread.
   std::optional<SteadyClock::time_point> logged_at;
 
   [[nodiscard]] bool is_time_up(SteadyClock::time_point post_until) {
     const auto now = SteadyClock::now();
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     return now >= post_until || (end_by && now >= *end_by);
   }
 
@@ -130,10 +128,11 @@ struct TraceExporter::State {
   }
 
   void run() noexcept {
-    std::unique_lock lock(mutex);
+    const core::MutexLock lock(mutex);
     while (true) {
-      changed.wait(lock, [this] { return end_by || !waiting.empty(); });
-      changed.wait_for(lock, kGatherTime, [this] { return end_by || waiting.size() >= kPostRecordsMax; });
+      changed.wait(mutex, [this]() LB_REQUIRES(mutex) { return end_by || !waiting.empty(); });
+      changed.wait_for(mutex, kGatherTime,
+                       [this]() LB_REQUIRES(mutex) { return end_by || waiting.size() >= kPostRecordsMax; });
       if (waiting.empty() || (end_by && SteadyClock::now() >= *end_by)) break;
       std::vector<RequestRecord> records;
       const std::size_t count = std::min(waiting.size(), kPostRecordsMax);
@@ -144,13 +143,12 @@ struct TraceExporter::State {
         dropped += count;
       }
       waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
-      lock.unlock();
+      const core::MutexUnlock unlocked(mutex);
       try {
         if (!records.empty()) send(records);
       } catch (...) {
         // Without memory the loss is not reported.
       }
-      lock.lock();
     }
     dropped += waiting.size();
     waiting.clear();
@@ -200,10 +198,11 @@ TraceExporter::~TraceExporter() {
   if (!thread_.joinable()) return;
   bool is_over = false;
   {
-    std::unique_lock lock(state_->mutex);
+    const core::MutexLock lock(state_->mutex);
     state_->end_by = SteadyClock::now() + kEndTimeMax;
     state_->changed.notify_all();
-    is_over = state_->changed.wait_until(lock, *state_->end_by + 5 * kGlance, [this] { return state_->is_over; });
+    is_over = state_->changed.wait_until(state_->mutex, *state_->end_by + 5 * kGlance,
+                                         [this]() LB_REQUIRES(state_->mutex) { return state_->is_over; });
   }
   // Resolving a host name cannot be interrupted, in which case the thread is detached. Otherwise it is joined, because
   // a process that exits while a thread ends may crash.
@@ -217,7 +216,7 @@ TraceExporter::~TraceExporter() {
 void TraceExporter::add(const RequestRecord& record) noexcept {
   if (!record.trace.sampled) return;
   try {
-    const std::lock_guard lock(state_->mutex);
+    const core::MutexLock lock(state_->mutex);
     if (state_->waiting.size() < kWaitingMax) {
       state_->waiting.push_back(record);
       if (state_->waiting.size() == 1 || state_->waiting.size() == kPostRecordsMax) state_->changed.notify_all();

@@ -103,6 +103,17 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("core/a.cpp", "auto a = '\"'; auto b = \"openvino\"; // \"", "must not know that vendor")
         self.assert_allowed("core/a.cpp", "int a = 1'000; // it's openvino")
 
+    def test_mutexes_are_those_that_are_checked(self):
+        for name in ("mutex", "recursive_mutex", "lock_guard", "unique_lock<M>", "condition_variable"):
+            self.assert_refused("core/a.cpp", f"std::{name} a;", "which clang checks")
+            self.assert_refused("hosts/executorch/a.cpp", f"std::{name} a;", "which clang checks")
+            self.assert_allowed("examples/a.cpp", f"std::{name} a;")
+            self.assert_allowed("core/threads/mutex.h", f"std::{name} a;")
+        self.assert_allowed("core/a.cpp", "std::once_flag a;  // not a std::mutex")
+        self.assert_allowed("core/platform/a.cpp", '#include "core/threads/mutex.h"')
+        self.assert_refused("core/platform/a.cpp", '#include "core/threads/cancellation.h"', "may include only")
+        self.assert_refused("core/threads/mutex.h", '#include "core/status.h"', "may include only")
+
     def test_libraries_stay_where_they_are_needed(self):
         self.assert_refused("core/a.cpp", "#include <openssl/evp.h>", "is for core/platform/ only")
         self.assert_refused("cli/a.cpp", "#include <curl/curl.h>", "is for embedding/hub/ only")
