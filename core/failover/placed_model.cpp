@@ -32,13 +32,17 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
           .with_details(details_of(steps));
     }
     if (!candidate.device) {
-      Slot& slot = slots_.emplace_back(candidate.refusal.device, std::nullopt, options_.breaker);
-      slot.out_of_rotation = true;
-      slot.refusal = std::move(candidate.refusal);
+      slots_.emplace_back(slots_.size(), candidate.refusal.device, std::nullopt);
+      const std::lock_guard lock(mutex_);
+      candidates_.add_refused(std::move(candidate.refusal));
       continue;
     }
     const std::string name = candidate.device->id();
-    Slot& slot = slots_.emplace_back(name, std::move(candidate.device), options_.breaker);
+    Slot& slot = slots_.emplace_back(slots_.size(), name, std::move(candidate.device));
+    {
+      const std::lock_guard lock(mutex_);
+      candidates_.add(name);
+    }
     if (placed) continue;
     const auto loaded = load(slot, false, limits);
     if (is_of_the_call(loaded.status())) return loaded.status();
@@ -47,17 +51,19 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
       continue;
     }
     load_codes.push_back(loaded.status().code());
-    slot.refusal = PlacementStep::refused(name, loaded.status());
+    log(LogLevel::kDebug, fmt::format("{} refused {}: {}", name, model_name_, loaded.status().to_string()));
+    const std::lock_guard lock(mutex_);
     if (is_device_fault(loaded.status())) {
-      slot.has_failed.store(true, std::memory_order_relaxed);
-      slot.breaker.failed(Clock::now());
+      (void)candidates_.fail(slot.index, candidates_.openings(slot.index), loaded.status(), Clock::now());
     } else {
-      slot.out_of_rotation = true;
+      candidates_.refuse(slot.index, loaded.status());
     }
-    log(LogLevel::kDebug, fmt::format("{} refused {}: {}", name, model_name_, slot.refusal->reason));
   }
   if (placed) {
-    if (std::ranges::any_of(slots_, [](const Slot& slot) { return !slot.breaker.is_closed(); })) ensure_prober();
+    std::unique_lock lock(mutex_);
+    const bool any_rests = candidates_.any_rests();
+    lock.unlock();
+    if (any_rests) wake_prober();
     return {};
   }
   // If every device that tried reports the same fault of the caller's model, blob or options, or a lack of memory, that
@@ -85,7 +91,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
     made->active.runtime_version = picked.slot->device->runtime_version;
   }
   const std::lock_guard lock(mutex_);
-  made->steps = refusals();
+  made->steps = candidates_.refusals();
   made->fallback = !made->steps.empty();
   made->reason = listed_briefly(made->steps);
   return made;
@@ -182,7 +188,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
     inputs_.assign(executable->inputs().begin(), executable->inputs().end());
     outputs_.assign(executable->outputs().begin(), executable->outputs().end());
   } else if (!same_tensors(inputs_, executable->inputs()) || !same_tensors(outputs_, executable->outputs())) {
-    slot.out_of_rotation = true;
+    candidates_.retire(slot.index);
     return Status(
         StatusCode::kInternal,
         fmt::format("{} declares different inputs or outputs for {} than the first device", slot.name, model_name_));
@@ -202,11 +208,8 @@ void PlacedModel::State::unload(Slot& slot) {
 }
 
 std::vector<PlacementStep> PlacedModel::State::refusals() const {
-  std::vector<PlacementStep> steps;
-  for (const Slot& slot : slots_) {
-    if (slot.refusal) steps.push_back(*slot.refusal);
-  }
-  return steps;
+  const std::lock_guard lock(mutex_);
+  return candidates_.refusals();
 }
 
 std::optional<std::chrono::milliseconds> PlacedModel::State::run_timeout_of(const Slot& slot) const {
