@@ -234,7 +234,7 @@ Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const st
   LB_RETURN_IF_ERROR(platform::write_file_unsynced(job_file, std::as_bytes(std::span(text))));
 
   LB_ASSIGN_OR_RETURN(const auto outcome,
-                      platform::run_child(program, {"compile-for-provider", platform::path_to_utf8(job_file)},
+                      platform::run_child(program, {kCompileCommand, platform::path_to_utf8(job_file)},
                                           platform::ChildLimits{.time = kCompileTimeMax}));
   using End = platform::ChildOutcome::End;
   if (outcome.end == End::kSignal || outcome.end == End::kTimedOut) {

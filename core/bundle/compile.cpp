@@ -9,6 +9,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/backend/questions.h"
 #include "core/bundle/choose.h"
 #include "core/graph/onnx_structure.h"
 #include "core/platform/files/folders.h"
@@ -41,7 +42,7 @@ CompileOutcome compile_one(const Model& model, const CompileJob& job, bool stric
   const auto compile = [&](HostNodes host_nodes, LeftNodes& left) {
     CompileOptions options = job.options;
     options.host_nodes = host_nodes;
-    return job.target.backend->compile_naming(model, job.target.device.name, options, left);
+    return compile_blob(*job.target.backend, model, job.target.device.name, options, &left);
   };
   auto blob = compile(HostNodes::kNone, outcome.left);
   if (!blob.ok() && !strict && blob.status().code() == StatusCode::kUnsupported) {
@@ -80,7 +81,7 @@ CompileTargets::CompileTargets(const Registry& registry) {
   for (const auto& backend : registry.all())
     add(backend, backend->devices());
   for (const auto& backend : registry.all())
-    add(backend, backend->virtual_devices());
+    add(backend, virtual_devices_of(*backend));
 }
 
 Result<CompileTarget> CompileTargets::find(std::string_view text) const {
@@ -88,9 +89,10 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
   for (const CompileTarget& target : all_) {
     if (!is_meant(text, target.device)) continue;
     // Such a device compiles nothing, and its backend says so when it is named.
-    if (target.device.runs_graphs_only() && text != target.device.id()) continue;
-    if (target.device.metadata_at("CompilerInstalled") == "0") {
-      if (missing.empty()) missing = target.device.metadata_at("Missing");
+    if (target.device.traits.graphs_only && text != target.device.id()) continue;
+    const auto& absent = target.device.traits.virtual_device;
+    if (absent && absent->compiler == TargetCompiler::kMissing) {
+      if (missing.empty()) missing = absent->missing;
       continue;
     }
     CompileTarget found = target;
@@ -103,7 +105,7 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
   }
   std::vector<std::string> names;
   for (const CompileTarget& target : all_) {
-    if (target.device.runs_graphs_only()) continue;
+    if (target.device.traits.graphs_only) continue;
     names.push_back(target.device.target());
     if (!target.device.is_virtual()) names.push_back(target.device.id());
   }
@@ -117,13 +119,9 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
 }
 
 Precision default_precision(const Device& device) {
-  const std::string says = device.metadata_at("Precisions");
-  const std::string_view first = std::string_view(says).substr(0, says.find(','));
-  if (says.empty() || device.computes_in(Precision::kF32)) {
-    return says.empty() && device.kind == DeviceKind::kNpu ? Precision::kF16 : Precision::kF32;
-  }
-  const auto known = parse_word<Precision>(first);
-  return known.ok() ? *known : Precision::kF16;
+  const auto& known = device.traits.precisions;
+  if (known.empty()) return device.kind == DeviceKind::kNpu ? Precision::kF16 : Precision::kF32;
+  return device.traits.computes_in(Precision::kF32) ? Precision::kF32 : known.front();
 }
 
 std::string variant_name(const CompileJob& job) {
@@ -252,7 +250,7 @@ VariantInput variant_of(const CompileJob& job, const CompileOutcome& outcome) {
   // A plugin provider's blob is an ONNX model around its context, which stock ONNX Runtime loads with that provider.
   std::string file = "model.blob";
   if (!blob.compatibility.empty()) {
-    variant.ep = device.metadata_at("Provider");
+    variant.ep = device.traits.provider;
     file = "model.onnx";
     variant.executor_info[kHostSlot] = {{kHostModelFile, file}};
   }

@@ -5,17 +5,15 @@
 // Back-offs grow by a factor up to a cap. They are jittered, so that many processes do not retry a driver at the same
 // moment.
 //
-// All functions may be called from any thread. is_closed() is one atomic read, because every request calls it.
+// Pure: no lock, no thread, no clock; time is a parameter. The caller serializes the calls.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <random>
 
 #include "core/platform/random.h"
-#include "core/threads/mutex.h"
 
 namespace latebind::core {
 
@@ -37,12 +35,12 @@ class Breaker {
   explicit Breaker(const BreakerPolicy& policy,
                    std::uint32_t seed = static_cast<std::uint32_t>(platform::random_number()));
 
-  [[nodiscard]] bool is_closed() const { return state_.load(std::memory_order_acquire) == State::kClosed; }
-  [[nodiscard]] State state() const { return state_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool is_closed() const { return state_ == State::kClosed; }
+  [[nodiscard]] State state() const { return state_; }
 
   // How often the breaker has opened. A caller reads this number when it starts a request, and reports the result with
   // it.
-  [[nodiscard]] std::uint64_t openings() const { return openings_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::uint64_t openings() const { return openings_; }
 
   // Reports that a request or a probe succeeded. Closes the breaker and resets the back-off.
   void succeeded();
@@ -57,24 +55,19 @@ class Breaker {
 
   // Returns when the next probe is due, or std::nullopt unless the breaker is open.
   [[nodiscard]] std::optional<Clock::time_point> probe_due() const;
-  // Returns true to one caller once the probe is due. The breaker is then half-open until that caller reports the
-  // result.
+  // Returns true once the probe is due. The breaker is then half-open until its result is reported.
   [[nodiscard]] bool begin_probe(Clock::time_point now);
 
  private:
-  void close() LB_REQUIRES(mutex_);
-  bool count_failure(Clock::time_point now) LB_REQUIRES(mutex_);
-  [[nodiscard]] std::chrono::milliseconds jittered(std::chrono::milliseconds backoff) LB_REQUIRES(mutex_);
+  [[nodiscard]] std::chrono::milliseconds jittered(std::chrono::milliseconds backoff);
 
   const BreakerPolicy policy_;
-  // Written under mutex_.
-  std::atomic<State> state_{State::kClosed};
-  std::atomic<std::uint64_t> openings_{0};
-  mutable Mutex mutex_;
-  unsigned failures_in_a_row_ LB_GUARDED_BY(mutex_) = 0;
-  std::chrono::milliseconds next_backoff_ LB_GUARDED_BY(mutex_);
-  Clock::time_point due_ LB_GUARDED_BY(mutex_){};
-  std::minstd_rand random_ LB_GUARDED_BY(mutex_);
+  State state_ = State::kClosed;
+  std::uint64_t openings_ = 0;
+  unsigned failures_in_a_row_ = 0;
+  std::chrono::milliseconds next_backoff_;
+  Clock::time_point due_{};
+  std::minstd_rand random_;
 };
 
 }  // namespace latebind::core

@@ -90,7 +90,7 @@ Result<std::vector<Device>> reference_devices(std::span<const std::shared_ptr<Ba
   }
   if (missing != nullptr) *missing = reasons;
   if (!found.empty()) {
-    std::ranges::stable_sort(found, {}, [](const Device& one) { return !one.runs_graphs_only(); });
+    std::ranges::stable_sort(found, {}, [](const Device& one) { return !one.traits.graphs_only; });
     return found;
   }
   if (against.empty()) {
@@ -136,8 +136,8 @@ Status Verifier::verify(const Device& device, const CompileOptions& compile, Exe
       skipped("it was refused because it disagreed");
       continue;
     }
-    if (reference.runs_graphs_only() && model_.graph() == nullptr) {
-      skipped(Device::kNeedsGraph);
+    if (reference.traits.graphs_only && model_.graph() == nullptr) {
+      skipped(DeviceTraits::kNeedsGraph);
       continue;
     }
     const VerdictSubject subject{

@@ -1,9 +1,8 @@
 // Submissions: how texts enter the queue, wait and leave it.
 //
-// Invariant while mutex_ is free: waiting_ has the work with texts that have not begun, waiting_texts_ and
-// waiting_tokens_ are the sums over these texts, and running_ has the runs that have begun but not ended. Exactly one
-// thread executes each run: a thread that waits for its texts and can compute (Work::given), or a thread of the team,
-// which may be the one that just finished another run.
+// Invariant while mutex_ is free: queue_ has the work with texts that have not begun, and running_ has the runs that
+// have begun but not ended. Exactly one thread executes each run: a thread that waits for its texts and can compute
+// (Work::given), or a thread of the team, which may be the one that just finished another run.
 #include "embedding/schedule/scheduler.h"
 
 #include <fmt/format.h>
@@ -27,8 +26,9 @@ Scheduler::Scheduler(const Forward& forward, WorkTeam& team, std::size_t request
       requests_(requests),
       batch_tokens_(batch_tokens),
       longest_(longest),
-      on_batch_(std::move(on_batch)) {
-  waiting_.reserve(kSubmissionsMax);
+      on_batch_(std::move(on_batch)),
+      queue_(batch_tokens, kSubmissionsMax),
+      former_(requests) {
   running_.reserve(requests_);
   idle_scratch_.reserve(requests_);
 }
@@ -47,6 +47,7 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
   work->submitted = work->begun = work->over = std::chrono::steady_clock::now();
   const auto attested = forward_.attestation();
   const auto lengths = work->tokens.lengths();
+  work->lengths = lengths;
   work->plan = plan_batches(lengths, {.tokens = batch_tokens_,
                                       .workers = requests_,
                                       .more_follows = texts.more_follows,
@@ -109,14 +110,9 @@ Status Scheduler::enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue
   if (queue_tokens_max > 0 && !state().has_room(work->plan.tokens, queue_tokens_max)) {
     return Status(StatusCode::kBusy,
                   fmt::format("{} waiting already and {} being computed, and these are {} more",
-                              core::counted(waiting_tokens_, "token"), running_tokens_, work->plan.tokens));
+                              core::counted(queue_.tokens(), "token"), running_tokens_, work->plan.tokens));
   }
-  if (work->has_next()) {
-    waiting_.push_back(work);
-    waiting_texts_ += work->rows_left().size();
-    waiting_tokens_ += work->plan.tokens;
-    join(*work);
-  }
+  if (work->has_next()) queue_.join(work);
   ++submissions_;
   return {};
 }
@@ -154,8 +150,8 @@ QueueState Scheduler::queue_state() const {
 }
 
 QueueState Scheduler::state() const noexcept {
-  return {.waiting_texts = waiting_texts_,
-          .waiting_tokens = waiting_tokens_,
+  return {.waiting_texts = queue_.texts(),
+          .waiting_tokens = queue_.tokens(),
           .running_batches = running_.size(),
           .running_tokens = running_tokens_};
 }
@@ -196,9 +192,42 @@ void Scheduler::Ticket::drop() const {
   scheduler_->tell_done();
 }
 
+// Returns the work whose turn is next, of all or of the work for which a computing thread waits.
+std::shared_ptr<Scheduler::Work> Scheduler::next_work(bool of_those_who_compute) const {
+  return Work::of(queue_.next([&](const QueuedTexts& texts) {
+    return !of_those_who_compute || static_cast<const Work&>(texts).waits_to_compute();
+  }));
+}
+
+// Forms a batch and gives its run the limits of those who wait for it: the run ends once all of them have left. Throws
+// std::bad_alloc, and has changed nothing then.
+std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& seed) {
+  auto run = std::make_shared<Run>();
+  core::RunOptions limits{.nobody_waits = core::Cancellation::create()};
+  if (seed->limits.is_bounded()) {
+    limits.cancellation = core::Cancellation::create();
+    limits.deadline = seed->limits.deadline;
+  }
+  run->batch = former_.form(queue_, seed, running_.size());
+  // No code below allocates memory.
+  const auto now = std::chrono::steady_clock::now();
+  for (const BatchPiece& piece : run->batch.pieces) {
+    Work& work = Work::of(piece);
+    if (work.running == 0 && work.begun == work.submitted) work.begun = now;
+    ++work.running;
+    if (!work.limits.is_bounded()) limits.cancellation = {};
+    if (!work.limits.deadline) limits.deadline.reset();
+    if (limits.deadline) limits.deadline = std::max(limits.deadline, work.limits.deadline);
+  }
+  limits.side_by_side = run->batch.side_by_side;
+  run->limits = std::move(limits);
+  running_tokens_ += run->batch.tokens;
+  return run;
+}
+
 // Forms batches while the device has free requests.
 void Scheduler::dispatch(std::shared_ptr<Run>* for_caller) noexcept {
-  while (running_.size() < requests_ && !waiting_.empty()) {
+  while (running_.size() < requests_ && !queue_.empty()) {
     std::shared_ptr<Work> seed = next_work(/*of_those_who_compute=*/false);
     if (!seed->waits_to_compute() && for_caller == nullptr && !team_.has_thread()) {
       seed = next_work(/*of_those_who_compute=*/true);
@@ -228,24 +257,12 @@ void Scheduler::begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* f
     if (run != nullptr) {
       finish(*run, status);
     } else {
-      stop_waiting(*seed);
+      queue_.leave(*seed);
       if (seed->error.ok()) seed->error = status;
       seed->changed.notify_all();
       note_if_over(seed);
     }
   }
-}
-
-void Scheduler::stop_waiting(Work& work) noexcept {
-  const auto left = work.rows_left();
-  waiting_texts_ -= left.size();
-  for (const std::uint32_t row : left) {
-    waiting_tokens_ -= work.length_of(row);
-    work.owner->waiting_tokens_ -= work.length_of(row);
-  }
-  work.next = work.plan.batches.size();
-  work.remaining.clear();
-  std::erase_if(waiting_, [&](const std::shared_ptr<Work>& each) { return each.get() == &work; });
 }
 
 Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun) {
@@ -312,11 +329,11 @@ Status Scheduler::work_until(const std::shared_ptr<Work>& work, const core::RunO
 
 // Drops the work's texts. Its runs continue while other callers wait for them; otherwise they end as soon as possible.
 void Scheduler::leave(Work& work) noexcept {
-  stop_waiting(work);
+  queue_.leave(work);
   work.has_left = true;
   for (Run* run : running_) {
-    const auto has_left = [](const Piece& piece) { return piece.work->has_left; };
-    if (!std::ranges::all_of(run->pieces, has_left)) continue;
+    const auto has_left = [](const BatchPiece& piece) { return Work::of(piece).has_left; };
+    if (!std::ranges::all_of(run->batch.pieces, has_left)) continue;
     run->limits.cancellation.request();
     run->limits.nobody_waits.request();
   }

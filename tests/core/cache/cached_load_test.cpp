@@ -32,7 +32,7 @@ class CompilingBackend : public test::ScriptedBackend {
     return LoadedModel{std::move(executable), [this]() -> Result<Blob> {
                          ++exports;
                          LB_RETURN_IF_ERROR(export_failure);
-                         return Blob{"toy", "CPU", "1.0", Precision::kF32, SharedBytes::from_string("compiled")};
+                         return Blob{{"toy", "CPU", "1.0"}, SharedBytes::from_string("compiled")};
                        }};
   }
   Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
@@ -40,8 +40,8 @@ class CompilingBackend : public test::ScriptedBackend {
     if (while_loading) while_loading();
     return ScriptedBackend::load(model, device, options);
   }
-  Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
-                                           const CompileOptions& options) override {
+  Result<std::unique_ptr<Executable>> load_blob(const Blob& blob, std::string_view device,
+                                                const CompileOptions& options) override {
     ++imports;
     LB_RETURN_IF_ERROR(import_failure);
     EXPECT_TRUE(options.input_shapes.empty());
@@ -119,7 +119,7 @@ TEST_F(CachedLoadTest, AnotherModelOrOptionIsCompiled) {
   EXPECT_FALSE(from_cache(model));
   options.compile.properties["K"] = "V";
   EXPECT_FALSE(from_cache(model));
-  toy->present.front().metadata["Architecture"] = "newer";
+  toy->present.front().traits.architecture = "newer";
   EXPECT_FALSE(from_cache(model));
   EXPECT_EQ(entries(), 5U);
 }
@@ -192,7 +192,7 @@ class Blobs final : public BlobSource {
                                                  const CompileOptions& /*options*/) const override {
     return {{"damaged", []() -> Result<Blob> { return Status(StatusCode::kIo, "another checksum"); }},
             {"for another", []() -> Result<Blob> {
-               return Blob{"toy", "CPU", "1.0", Precision::kF32, SharedBytes::from_string("compiled")};
+               return Blob{{"toy", "CPU", "1.0"}, SharedBytes::from_string("compiled")};
              }}};
   }
   [[nodiscard]] std::vector<std::size_t> static_lengths(const Device& /*device*/, const CompileOptions& /*options*/,
