@@ -88,6 +88,8 @@ class Encoder {
 
   // The model's name, for messages.
   [[nodiscard]] const std::string& name() const;
+  // The kind of input that the model takes.
+  [[nodiscard]] const Input& input() const;
   // The outputs for which the encoder was opened.
   [[nodiscard]] std::span<const BoundOutput> outputs() const;
   // The length of a row of the first output: the dimension of a vector, the number of scores, or the size of the

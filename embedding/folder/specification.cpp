@@ -169,8 +169,10 @@ Result<OutputList> Specification::find_outputs(std::span<const std::string> want
       std::string names;
       for (const auto& each : outputs)
         names += (names.empty() ? "" : ", ") + std::string(each->kind().name);
+      const OutputKind& own = output().kind();
       return Status(StatusCode::kUnsupported,
-                    fmt::format("{} has no output {}; its outputs are: {}", name(), core::quoted(name_of_one), names));
+                    fmt::format("{} has no output {}; its outputs are: {}. It {}; a program opens it as {}", name(),
+                                core::quoted(name_of_one), names, own.what, own.programs));
     }
     found.push_back(*one);
   }

@@ -47,7 +47,7 @@ const OutputKind kDenseOutput{
     .what =
         "is an embedder: it gives vectors for texts, and neither scores nor sparse vectors; `latebind embed` has "
         "them, and `latebind search` compares them",
-    .programs = "Embedder, in C lb_embedder_open()",
+    .programs = "Embedder",
     .may_have_routes = true,
     .is_declared = declares_dense,
     .read = read_dense_output};

@@ -80,7 +80,7 @@ const OutputKind kMultiVectorOutput{
     .what =
         "is a multi-vector encoder: it gives a vector for each token of a text; `latebind embed --output-format "
         "multi-vector` has them, and `latebind search` and `latebind rerank` compare them",
-    .programs = "MultiVectorEncoder, in C lb_multi_vector_encoder_open()",
+    .programs = "MultiVectorEncoder",
     .has_roles = true,
     .is_declared = declares_multi_vector,
     .read = read_multi_vector};

@@ -143,7 +143,7 @@ const OutputKind kScoreOutput{
     .encoder = EncoderKind::kCrossEncoder,
     .input = &kPairInput,
     .what = "is a cross-encoder: it gives scores for two texts together, and no vectors; `latebind rerank` has them",
-    .programs = "CrossEncoder, in C lb_cross_encoder_open()",
+    .programs = "CrossEncoder",
     .is_declared = declares_score,
     .find_head = [](const Modules& modules) { return modules.only_network() ? &kClassifier : nullptr; },
     .read = read_score_output};

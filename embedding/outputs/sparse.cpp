@@ -93,7 +93,7 @@ const OutputKind kSparseOutput{
     .what =
         "is a sparse encoder: it gives weights for the words of its vocabulary; `latebind embed --output-format "
         "sparse` has them",
-    .programs = "SparseEncoder, in C lb_sparse_encoder_open()",
+    .programs = "SparseEncoder",
     .may_have_routes = true,
     .is_declared = declares_sparse,
     .check_modules = check_sparse_modules,
