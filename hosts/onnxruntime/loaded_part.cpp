@@ -73,6 +73,11 @@ bool is_known(std::span<const std::int64_t> shape) {
   return !shape.empty() && std::ranges::none_of(shape, [](std::int64_t dimension) { return dimension < 0; });
 }
 
+// Whether a run with this error is not computed elsewhere: it has no time left, or the setting `strict` forbids it.
+bool is_over(lb_code code) {
+  return code == LB_DEADLINE_EXCEEDED || code == LB_CANCELLED || code == LB_STRICT_FALLBACK;
+}
+
 // Checks that the application's files still have the data that the host has read.
 void check_unchanged(const std::vector<ExternalWeights>& weights, const std::string& name) {
   for (const ExternalWeights& one : weights) {
@@ -283,13 +288,14 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
                                         buffers->handles.data(), buffers->handles.size(), &call);
       code != LB_OK) {
     const Failure failure = failure_of("Latebind: " + name_, Status::of(code));
+    if (fallback_ == nullptr || is_over(code)) throw failure;
     // The devices work, but do not compute this request, or do not compute it as ONNX defines it.
     const bool is_of_the_request = code == LB_UNSUPPORTED || code == LB_INVALID_ARGUMENT;
-    if (!is_of_the_request || fallback_ == nullptr) throw failure;
     try {
       LoadedPart& other = on_host();
       if (!reported_.exchange(true)) {
-        host.log(abi::kInfo, std::string("Latebind: the host's CPU computes this run: ") + failure.what(), nullptr);
+        host.log(is_of_the_request ? abi::kInfo : abi::kWarning,
+                 std::string("Latebind: the host's CPU computes this run: ") + failure.what(), nullptr);
       }
       other.run(host, context, timeout_ms);
     } catch (const Failure& other) {
