@@ -19,7 +19,7 @@ namespace latebind::embedding {
 using core::Status;
 using core::StatusCode;
 
-Scheduler::Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens,
+Scheduler::Scheduler(const Forward& forward, core::ThreadPool& team, std::size_t requests, std::size_t batch_tokens,
                      std::size_t longest, OnBatch on_batch)
     : forward_(forward),
       team_(team),

@@ -23,12 +23,12 @@
 #include "core/backend/executable.h"
 #include "core/result.h"
 #include "core/threads/mutex.h"
+#include "core/threads/thread_pool.h"
 #include "embedding/embed_stats.h"
 #include "embedding/forward.h"
 #include "embedding/inputs/token_table.h"
 #include "embedding/schedule/batch_former.h"
 #include "embedding/schedule/fair_queue.h"
-#include "embedding/schedule/work_team.h"
 
 namespace latebind::embedding {
 
@@ -179,8 +179,8 @@ class Scheduler {
   using OnBatch = std::function<void(const BatchRecord&)>;
 
   // `batch_tokens` and `longest` are at least 1; see BatchLimits. `on_batch` may be empty.
-  Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens, std::size_t longest,
-            OnBatch on_batch = {});
+  Scheduler(const Forward& forward, core::ThreadPool& team, std::size_t requests, std::size_t batch_tokens,
+            std::size_t longest, OnBatch on_batch = {});
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
@@ -231,7 +231,7 @@ class Scheduler {
   void abandon(Work& work) noexcept;
 
   const Forward& forward_;
-  WorkTeam& team_;
+  core::ThreadPool& team_;
   const std::size_t requests_;
   const std::size_t batch_tokens_;
   const std::size_t longest_;
