@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/socket_base.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <exception>
@@ -20,17 +17,15 @@
 #include "core/platform/thread.h"
 #include "core/platform/thread_nice.h"
 #include "core/platform/thread_slice.h"
-#include "core/text/quote.h"
 #include "core/threads/mutex.h"
 #include "server/held_bytes.h"
 #include "server/transport/http_session.h"
+#include "server/transport/listener.h"
 #include "server/transport/tls.h"
-#include "server/transport/unix_socket.h"
 
 namespace latebind::server {
 
 namespace asio = boost::asio;
-using asio::generic::stream_protocol;
 using boost::system::error_code;
 using core::Status;
 using core::StatusCode;
@@ -39,29 +34,12 @@ using std::chrono::steady_clock;
 
 namespace {
 
-using Acceptor = asio::basic_socket_acceptor<stream_protocol>;
 // The least time between two checks of deadlines.
 constexpr milliseconds kRest{20};
 // The delay after a check that ran out of memory.
 constexpr milliseconds kLookAgain{100};
 // The delay after an accept that failed for lack of descriptors or memory.
 constexpr milliseconds kAcceptPause{200};
-
-std::string url_of(const std::string& scheme, const asio::ip::tcp::endpoint& endpoint) {
-  const auto address = endpoint.address();
-  return address.is_v6() ? fmt::format("{}://[{}]:{}", scheme, address.to_string(), endpoint.port())
-                         : fmt::format("{}://{}:{}", scheme, address.to_string(), endpoint.port());
-}
-
-// Returns the address of a bound TCP socket of generic type.
-asio::ip::tcp::endpoint tcp_endpoint(const Acceptor& acceptor) {
-  const auto generic = acceptor.local_endpoint();
-  asio::ip::tcp::endpoint endpoint;
-  endpoint.resize(generic.size());
-  std::copy_n(static_cast<const char*>(static_cast<const void*>(generic.data())), generic.size(),
-              static_cast<char*>(static_cast<void*>(endpoint.data())));
-  return endpoint;
-}
 
 }  // namespace
 
@@ -72,28 +50,7 @@ struct HttpServer::State {
     shared.alarm = &alarm;
   }
 
-  // Used only on its strand once the threads run.
-  struct Listener {
-    explicit Listener(asio::io_context& io) : strand(asio::make_strand(io)), acceptor(strand), pause(strand) {}
-    ~Listener() { close(); }
-    void close() {
-      error_code ignored;
-      acceptor.close(ignored);
-      if (!path.empty()) remove_socket_file(path);
-      path.clear();
-    }
-    Listener(const Listener&) = delete;
-    Listener& operator=(const Listener&) = delete;
-
-    asio::strand<asio::io_context::executor_type> strand;
-    Acceptor acceptor;
-    asio::steady_timer pause;
-    bool is_tcp = false;
-    std::string path{};  // the Unix socket to remove at the end
-  };
-
   Status bind(const ListenAddress& address);
-  Status bind_tcp(const ListenAddress& address, Listener& listener);
   void accept(Listener& listener);
   void accept_last(Listener& listener);
   void end_accepting(Listener& listener);
@@ -125,55 +82,10 @@ struct HttpServer::State {
   bool is_stopped = false;
 };
 
-Status HttpServer::State::bind_tcp(const ListenAddress& address, Listener& listener) {
-  error_code error;
-  const auto ip = asio::ip::make_address(address.host, error);
-  const asio::ip::tcp::endpoint endpoint(ip, address.port);
-  auto& acceptor = listener.acceptor;
-  listener.is_tcp = true;
-  acceptor.open(stream_protocol(endpoint.protocol()), error);
-#ifndef _WIN32
-  // On Windows, the option would take the port away from another program.
-  if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
-#endif
-  if (!error && ip.is_v6()) acceptor.set_option(asio::ip::v6_only(true), error);
-  if (!error) acceptor.bind(endpoint, error);
-  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error) {
-    const bool is_in_use = error == asio::error::address_in_use;
-    return Status(
-        is_in_use ? StatusCode::kBusy : StatusCode::kIo,
-        fmt::format("cannot listen at {}:{}: {}{}", address.host, address.port, error.message(),
-                    is_in_use ? "; end the program that listens there, or choose another port: --port N, or 0 "
-                                "for any free one"
-                              : ""));
-  }
-  addresses.push_back(url_of(shared.options.tls_certificate.empty() ? "http" : "https", tcp_endpoint(acceptor)));
-  return {};
-}
-
 Status HttpServer::State::bind(const ListenAddress& address) {
   auto listener = std::make_unique<Listener>(io);
-  if (address.inherited >= 0) {
-    error_code error;
-    listener->is_tcp = !address.inherited_is_unix;
-    // The address family does not matter to the following operations.
-    listener->acceptor.assign(stream_protocol(0, 0), address.inherited, error);
-    if (error)
-      return Status(StatusCode::kIo, fmt::format("inherited socket {}: {}", address.inherited, error.message()));
-    if (listener->is_tcp) {
-      addresses.push_back(
-          url_of(shared.options.tls_certificate.empty() ? "http" : "https", tcp_endpoint(listener->acceptor)));
-    } else {
-      addresses.push_back(fmt::format("fd:{}", address.inherited));
-    }
-  } else if (!address.path.empty()) {
-    LB_RETURN_IF_ERROR(listen_at_path(address.path, listener->acceptor));
-    listener->path = address.path;
-    addresses.push_back("unix:" + address.path);
-  } else {
-    LB_RETURN_IF_ERROR(bind_tcp(address, *listener));
-  }
+  LB_RETURN_IF_ERROR(listener->bind(address, shared.options.tls_certificate.empty() ? "http" : "https"));
+  addresses.push_back(listener->name);
   listeners.push_back(std::move(listener));
   return {};
 }
