@@ -80,6 +80,17 @@ class LayersTest(unittest.TestCase):
         self.assert_allowed("cli/a.cpp", '#include "app/backends.h"')
         self.assert_allowed("examples/a.c", "#include <latebind/latebind.h>")
 
+    def test_fields_of_protobuf_have_names(self):
+        for code in (
+            "if (field->number == 7) return;",
+            "switch (field->number) { case 7: return; }",
+            'message.add_bytes(3, "x");',
+            "auto graph = sub_message(text_in(bytes, kName), 7);",
+        ):
+            self.assert_refused("core/graph/a.cpp", code + '\n#include "core/graph/protobuf.h"', "number of a field")
+        self.assert_allowed("core/graph/a.cpp", '#include "core/graph/protobuf.h"\nbool a = field->number == ModelProto::kGraph;')
+        self.assert_allowed("core/graph/a.cpp", "bool a = field->number == 7;")
+
     def test_calls_of_the_system_belong_to_the_platform(self):
         for header in ("dlfcn.h", "sys/mman.h", "unistd.h", "windows.h"):
             self.assert_refused("core/a.cpp", f"#include <{header}>", "operating system")
