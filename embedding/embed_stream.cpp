@@ -1,6 +1,7 @@
 #include "embedding/embed_stream.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <deque>
 #include <new>
@@ -51,13 +52,19 @@ Status is_finished() {
 }  // namespace
 
 struct EmbedStream::Parts {
-  Parts(Pipeline& p, TokenLimits token_limits, std::vector<VectorShape> vector_shapes,
-        const EmbedStreamOptions& options)
+  // An output of the stream.
+  struct Wanted {
+    std::size_t position = 0;  // among the outputs of the forward
+    ResultForm form{};
+    std::size_t computed = 0;  // the number of floats of a row as the output gives it
+    VectorShape shape{};
+  };
+
+  Parts(Pipeline& p, TokenLimits token_limits, std::vector<Wanted> wanted_outputs, const EmbedStreamOptions& options)
       : pipeline(p),
         limits(std::move(token_limits)),
-        shapes(std::move(vector_shapes)),
-        is_ragged(std::ranges::any_of(p.forward().outputs(),
-                                      [](const auto& bound) { return bound.form() == ResultForm::kRaggedRows; })),
+        outputs(std::move(wanted_outputs)),
+        is_ragged(std::ranges::any_of(outputs, [](const Wanted& one) { return one.form == ResultForm::kRaggedRows; })),
         window_texts(window_texts_of(options, p)),
         window_bytes(options.window_bytes),
         alone(options.alone) {}
@@ -79,8 +86,8 @@ struct EmbedStream::Parts {
 
   Pipeline& pipeline;
   const TokenLimits limits;
-  const std::vector<VectorShape> shapes;  // one for each output
-  const bool is_ragged;                   // an output has a vector for each token
+  const std::vector<Wanted> outputs;
+  const bool is_ragged;  // an output has a vector for each token
   const std::size_t window_texts;
   const std::size_t window_bytes;
   const bool alone;
@@ -153,14 +160,13 @@ struct EmbedStream::Parts {
     Window& window = *filling;
     const std::size_t texts = window.tokens.size();
     window.first = pushed - texts;
-    const auto outputs = pipeline.forward().outputs();
     window.parts.resize(outputs.size());
     std::vector<Scheduler::Wanted> wanted;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      Scheduler::Wanted& one = wanted.emplace_back(Scheduler::Wanted{.output = i});
-      if (outputs[i].form() == ResultForm::kSparseRow) continue;
-      const std::size_t rows = outputs[i].form() == ResultForm::kRaggedRows ? window.tokens.vector_count() : texts;
-      window.parts[i].computed.resize(rows * outputs[i].dimension());
+      Scheduler::Wanted& one = wanted.emplace_back(Scheduler::Wanted{.output = outputs[i].position});
+      if (outputs[i].form == ResultForm::kSparseRow) continue;
+      const std::size_t rows = outputs[i].form == ResultForm::kRaggedRows ? window.tokens.vector_count() : texts;
+      window.parts[i].computed.resize(rows * outputs[i].computed);
       one.out = window.parts[i].computed.data();
     }
     Scheduler::Texts handed{.tokens = std::move(window.tokens),
@@ -252,22 +258,21 @@ struct EmbedStream::Parts {
 
   // Brings the results of a finished window into the shape of this stream.
   void shape_results(Window& window) const {
-    const auto outputs = pipeline.forward().outputs();
     window.results.assign(outputs.size(), ResultWindow());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       Window::Part& part = window.parts[i];
       ResultWindow& result = window.results[i];
-      if (outputs[i].form() == ResultForm::kSparseRow) {
+      if (outputs[i].form == ResultForm::kSparseRow) {
         part.sparse = window.submission.take_sparse(i);
         result.sparse = part.sparse;
         continue;
       }
-      if (!shapes[i].is_as_computed()) {
-        part.vectors.resize(window.submission.token_counts().size() * shapes[i].dimensions());
-        shapes[i].write(part.computed, part.vectors);
+      if (!outputs[i].shape.is_as_computed()) {
+        part.vectors.resize(window.submission.token_counts().size() * outputs[i].shape.dimensions());
+        outputs[i].shape.write(part.computed, part.vectors);
       }
-      result.vectors = shapes[i].is_as_computed() ? part.computed : part.vectors;
-      if (outputs[i].form() == ResultForm::kRaggedRows) result.vector_counts = window.submission.vector_counts();
+      result.vectors = outputs[i].shape.is_as_computed() ? part.computed : part.vectors;
+      if (outputs[i].form == ResultForm::kRaggedRows) result.vector_counts = window.submission.vector_counts();
     }
   }
 };
@@ -288,21 +293,26 @@ core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(const Embedder& emb
 
 core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(const Encoder& encoder,
                                                              const EmbedStreamOptions& options) {
-  return open(encoder.pipeline(), options);
+  LB_ASSIGN_OR_RETURN(const std::vector<std::size_t> outputs, encoder.find_outputs(options.outputs));
+  return open(encoder.pipeline(), options, outputs);
 }
 
-core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(Pipeline& pipeline, const EmbedStreamOptions& options) {
+core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(Pipeline& pipeline, const EmbedStreamOptions& options,
+                                                             std::span<const std::size_t> outputs) {
   LB_ASSIGN_OR_RETURN(TokenLimits limits, pipeline.limits_of(options.texts));
-  std::vector<VectorShape> shapes;
-  for (const BoundOutput& bound : pipeline.forward().outputs()) {
-    LB_ASSIGN_OR_RETURN(shapes.emplace_back(), VectorShape::of(bound, options.texts));
+  static constexpr std::array<std::size_t, 1> kFirst{0};
+  std::vector<Parts::Wanted> wanted;
+  for (const std::size_t position : outputs.empty() ? std::span<const std::size_t>(kFirst) : outputs) {
+    const BoundOutput& bound = pipeline.forward().outputs()[position];
+    LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(bound, options.texts));
+    wanted.push_back({.position = position, .form = bound.form(), .computed = bound.dimension(), .shape = shape});
   }
   return std::unique_ptr<EmbedStream>(
-      new EmbedStream(std::make_unique<Parts>(pipeline, std::move(limits), std::move(shapes), options)));
+      new EmbedStream(std::make_unique<Parts>(pipeline, std::move(limits), std::move(wanted), options)));
 }
 
-std::size_t EmbedStream::dimensions() const {
-  return parts_->shapes.front().dimensions();
+std::size_t EmbedStream::dimensions(std::size_t output) const {
+  return parts_->outputs[output].shape.dimensions();
 }
 
 Status EmbedStream::push(std::string_view text) {

@@ -140,10 +140,13 @@ constexpr HeadKind kClassifier{
 const OutputKind kScoreOutput{
     .name = "score",
     .form = ResultForm::kRow,
-    .encoder = EncoderKind::kCrossEncoder,
+    .noun = "scores",
     .input = &kPairInput,
-    .what = "is a cross-encoder: it gives scores for two texts together, and no vectors; `latebind rerank` has them",
+    .model = "cross-encoder",
+    .hub_owner = "cross-encoder",
+    .purpose = "is a cross-encoder: it gives scores for two texts together, and no vectors; `latebind rerank` has them",
     .programs = "CrossEncoder",
+    .heading = "scores for a query and a text (latebind rerank, search --rerank)",
     .is_declared = declares_score,
     .find_head = [](const Modules& modules) { return modules.only_network() ? &kClassifier : nullptr; },
     .read = read_score_output};

@@ -39,7 +39,7 @@ struct BatchRecord {
   std::size_t width = 0;  // tokens of each row, padding included
   std::uint64_t tokens = 0;
   std::uint64_t computed_tokens = 0;  // includes the padding if the device computed it
-  std::size_t owners = 0;             // submissions that share the batch
+  std::size_t submissions = 0;        // that share the batch
   std::chrono::steady_clock::duration time{};
 };
 

@@ -185,7 +185,7 @@ BatchRecord Scheduler::record_of(const Run& run, std::chrono::steady_clock::dura
                      .width = batch.width,
                      .tokens = batch.tokens,
                      .computed_tokens = 0,
-                     .owners = batch.pieces.size(),
+                     .submissions = batch.pieces.size(),
                      .time = time};
   record.computed_tokens = leaves_padding_out(run) ? record.tokens : std::uint64_t{record.rows} * record.width;
   return record;

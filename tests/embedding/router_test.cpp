@@ -111,7 +111,7 @@ TEST_F(RouterFolderTest, ATableAnswersQueriesAndANetworkDocuments) {
     copy(name);
     const auto model = ModelFolder::open(scratch_.path());
     ASSERT_TRUE(model.ok()) << model.status().to_string();
-    EXPECT_EQ(model->kind(), EncoderKind::kSparseEncoder);
+    EXPECT_EQ(model->kind().name, "sparse");
     EXPECT_NE(model->documents().network.network, nullptr);
     EXPECT_EQ(model->documents().input.max_tokens, 20U);
     const Specification* const queries = model->queries();

@@ -61,6 +61,17 @@ TEST_F(ModelFolderTest, TheSpecificationCanBePrinted) {
   EXPECT_TRUE(described["outputs"].contains("token_vectors"));
 }
 
+TEST_F(ModelFolderTest, OutputsOfOneEndAreKnown) {
+  const auto model = open();
+  EXPECT_TRUE(model->documents().shares_one_end(model->documents().outputs));
+  // The weights of terms come from a head of the network.
+  const auto sparse = ModelFolder::open(std::filesystem::path(LATEBIND_SOURCE_DIR) / "tests/data/sparse_encoders/bert");
+  ASSERT_TRUE(sparse.ok()) << sparse.status().to_string();
+  const OutputList& outputs = sparse->documents().outputs;
+  EXPECT_FALSE(sparse->documents().shares_one_end(outputs));
+  EXPECT_TRUE(sparse->documents().shares_one_end({outputs.front()}));
+}
+
 TEST_F(ModelFolderTest, WithoutModulesPoolsTheMeanAndDoesNotNormalize) {
   EXPECT_EQ(open()->documents().assumed, "");
   std::filesystem::remove(scratch_.path() / "modules.json");
@@ -122,7 +133,7 @@ TEST_F(ModelFolderTest, WithoutModulesTheirCompanionsHaveNoEffect) {
   EXPECT_THAT(open()->documents().assumed, HasSubstr(file));
   scratch_.set(file, "model_type", "CrossEncoder");
   scratch_.set(file, "truncate_dim", 8);
-  EXPECT_EQ(open()->kind(), EncoderKind::kEmbedder);
+  EXPECT_EQ(open()->kind().name, "dense");
 }
 
 TEST_F(ModelFolderTest, LimitsTokensByTheFirstFileThatSaysSo) {
