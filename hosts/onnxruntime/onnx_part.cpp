@@ -10,6 +10,7 @@
 
 #include "core/graph/onnx_builder.h"
 #include "core/graph/onnx_schema.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::provider {
 namespace {
