@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "core/threads/mutex.h"
 #include "embedding/outputs/vector_shape.h"
 #include "embedding/pipeline.h"
 
@@ -98,26 +97,26 @@ struct EmbedStream::Parts {
   std::unique_ptr<Window> filling;
   std::uint64_t pushed = 0;
 
-  mutable std::mutex mutex;
-  std::condition_variable changed;
-  // Guarded by mutex.
-  Clock::time_point begin{};
-  std::deque<std::unique_ptr<Window>> in_flight;  // oldest first; the first one is used by the pulling thread
-  std::vector<std::unique_ptr<Window>> spare;     // at most kWindowsMax
-  bool finished = false;
-  Status error;
-  EmbedStats stats;
+  mutable core::Mutex mutex;
+  core::Condition changed;
+  Clock::time_point begin LB_GUARDED_BY(mutex){};
+  // Oldest first; the first one is used by the pulling thread.
+  std::deque<std::unique_ptr<Window>> in_flight LB_GUARDED_BY(mutex);
+  std::vector<std::unique_ptr<Window>> spare LB_GUARDED_BY(mutex);  // at most kWindowsMax
+  bool finished LB_GUARDED_BY(mutex) = false;
+  Status error LB_GUARDED_BY(mutex);
+  EmbedStats stats LB_GUARDED_BY(mutex);
 
   std::unique_ptr<Window> pulled;  // used by the pulling thread only
 
   [[nodiscard]] Status error_now() const {
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     return error;
   }
 
   // Returns why no text is accepted now, or ok.
   [[nodiscard]] Status check_room() const {
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     if (!error.ok()) return error;
     if (finished) return is_finished();
     return in_flight.size() < kWindowsMax ? Status() : is_busy();
@@ -127,7 +126,7 @@ struct EmbedStream::Parts {
   Status keep(Status status) {
     if (status.ok()) return status;
     {
-      const std::lock_guard lock(mutex);
+      const core::MutexLock lock(mutex);
       if (error.ok()) error = status;
     }
     changed.notify_all();
@@ -136,7 +135,7 @@ struct EmbedStream::Parts {
 
   std::unique_ptr<Window> take_spare() {
     {
-      const std::lock_guard lock(mutex);
+      const core::MutexLock lock(mutex);
       if (pushed == 0) begin = Clock::now();
       if (!spare.empty()) {
         auto window = std::move(spare.back());
@@ -177,31 +176,39 @@ struct EmbedStream::Parts {
                             .alone = alone};
     LB_ASSIGN_OR_RETURN(window.submission, pipeline.scheduler().submit(owner, std::move(handed)));
     {
-      const std::lock_guard lock(mutex);
+      const core::MutexLock lock(mutex);
       in_flight.push_back(std::move(filling));
     }
     changed.notify_all();
     return {};
   }
 
-  // Waits, with the lock, until `is_so` holds or the limits end.
+  // Waits until `is_so`, which requires the mutex, holds or the limits end.
   template <class IsSo>
-  Status wait(std::unique_lock<std::mutex>& lock, const core::RunOptions& limits_of_call, IsSo is_so) {
+  Status wait(const core::RunOptions& limits_of_call, IsSo is_so) LB_REQUIRES(mutex) {
     while (!is_so()) {
       if (limits_of_call.is_bounded()) LB_RETURN_IF_ERROR(core::check_time(limits_of_call));
       if (limits_of_call.deadline) {
-        changed.wait_until(lock, *limits_of_call.deadline);
+        changed.wait_until(mutex, *limits_of_call.deadline);
       } else {
-        changed.wait(lock);
+        changed.wait(mutex);
       }
     }
     return {};
   }
 
+  Status wait_for_room(const core::RunOptions& limits_of_call) {
+    const auto cancelled = watch(limits_of_call);
+    const core::MutexLock lock(mutex);
+    LB_RETURN_IF_ERROR(
+        wait(limits_of_call, [this]() LB_REQUIRES(mutex) { return in_flight.size() < kWindowsMax || !error.ok(); }));
+    return error;
+  }
+
   // Wakes a waiting call when it is cancelled.
   [[nodiscard]] core::Cancellation::Watch watch(const core::RunOptions& limits_of_call) {
     return {limits_of_call.cancellation, [this] {
-              const std::lock_guard lock(mutex);
+              const core::MutexLock lock(mutex);
               changed.notify_all();
             }};
   }
@@ -212,7 +219,7 @@ struct EmbedStream::Parts {
     pulled->tokens.clear();
     pulled->submission = {};
     pulled->bytes = 0;
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     if (spare.size() < kWindowsMax) spare.push_back(std::move(pulled));
     pulled.reset();
   }
@@ -221,8 +228,9 @@ struct EmbedStream::Parts {
     Window* first = nullptr;
     {
       const auto cancelled = watch(limits_of_call);
-      std::unique_lock lock(mutex);
-      LB_RETURN_IF_ERROR(wait(lock, limits_of_call, [this] { return !in_flight.empty() || finished || !error.ok(); }));
+      const core::MutexLock lock(mutex);
+      LB_RETURN_IF_ERROR(
+          wait(limits_of_call, [this]() LB_REQUIRES(mutex) { return !in_flight.empty() || finished || !error.ok(); }));
       if (!error.ok()) return error;
       if (in_flight.empty()) return VectorWindow{{}, pushed};
       first = in_flight.front().get();
@@ -234,7 +242,7 @@ struct EmbedStream::Parts {
     shape_results(*first);
     recycle();
     {
-      const std::lock_guard lock(mutex);
+      const core::MutexLock lock(mutex);
       pulled = std::move(in_flight.front());
       in_flight.pop_front();
       stats += pulled->submission.stats();
@@ -317,16 +325,12 @@ Status EmbedStream::push(std::string_view text) {
 }
 
 bool EmbedStream::is_full() const {
-  const std::lock_guard lock(parts_->mutex);
+  const core::MutexLock lock(parts_->mutex);
   return parts_->in_flight.size() >= kWindowsMax;
 }
 
 Status EmbedStream::wait_for_room(const core::RunOptions& limits) {
-  const auto cancelled = parts_->watch(limits);
-  std::unique_lock lock(parts_->mutex);
-  LB_RETURN_IF_ERROR(
-      parts_->wait(lock, limits, [this] { return parts_->in_flight.size() < kWindowsMax || !parts_->error.ok(); }));
-  return parts_->error;
+  return parts_->wait_for_room(limits);
 }
 
 Status EmbedStream::finish() {
@@ -339,7 +343,7 @@ Status EmbedStream::finish() {
     return parts_->keep(no_memory());
   }
   {
-    const std::lock_guard lock(parts_->mutex);
+    const core::MutexLock lock(parts_->mutex);
     parts_->finished = true;
   }
   parts_->changed.notify_all();
@@ -355,13 +359,13 @@ core::Result<VectorWindow> EmbedStream::pull(const core::RunOptions& limits) {
 }
 
 bool EmbedStream::is_ready() const {
-  const std::lock_guard lock(parts_->mutex);
+  const core::MutexLock lock(parts_->mutex);
   if (!parts_->error.ok()) return true;
   return parts_->in_flight.empty() ? parts_->finished : parts_->in_flight.front()->submission.is_over();
 }
 
 EmbedStats EmbedStream::stats() const {
-  const std::lock_guard lock(parts_->mutex);
+  const core::MutexLock lock(parts_->mutex);
   return parts_->stats;
 }
 

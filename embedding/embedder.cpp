@@ -49,7 +49,7 @@ Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engine, con
 
 Result<const Encoder*> Embedder::route_for(TextRole role) const {
   if (only_ != TextRole::kUnspecified && role != TextRole::kUnspecified && role != only_) {
-    return Status(StatusCode::kInternal, fmt::format("{} was opened for texts with another role", name()));
+    return Status(StatusCode::kInvalidArgument, fmt::format("{} was opened for texts with another role", name()));
   }
   return encoders_.route_for(role, name());
 }

@@ -69,10 +69,11 @@ core::Result<Forward> place(const core::Engine& engine, const Specification& mod
 
 struct Encoder::Parts {
   template <class... Arguments>
-  explicit Parts(std::string model, Arguments&&... arguments)
-      : name(std::move(model)), pipeline(std::forward<Arguments>(arguments)...) {}
+  Parts(std::string model, const Input& taken, Arguments&&... arguments)
+      : name(std::move(model)), input(taken), pipeline(std::forward<Arguments>(arguments)...) {}
 
   const std::string name;
+  const Input& input;
   Pipeline pipeline;
 };
 
@@ -104,8 +105,8 @@ core::Result<Encoder> Encoder::open(const core::Engine& engine, const Specificat
                               platform::path_to_utf8(*model.network.term_table_file), table->size(),
                               tokenizer.vocabulary_size()));
   }
-  return Encoder(std::make_unique<Parts>(model.name(), std::move(tokenizer), *std::move(forward), std::move(limits),
-                                         batch_tokens, options.on_batch, model.input.prompts));
+  return Encoder(std::make_unique<Parts>(model.name(), *model.input.kind, std::move(tokenizer), *std::move(forward),
+                                         std::move(limits), batch_tokens, options.on_batch, model.input.prompts));
 }
 
 Pipeline& Encoder::pipeline() const {
@@ -113,6 +114,9 @@ Pipeline& Encoder::pipeline() const {
 }
 const std::string& Encoder::name() const {
   return parts_->name;
+}
+const Input& Encoder::input() const {
+  return parts_->input;
 }
 std::span<const BoundOutput> Encoder::outputs() const {
   return pipeline().forward().outputs();

@@ -88,6 +88,8 @@ class Encoder {
 
   // The model's name, for messages.
   [[nodiscard]] const std::string& name() const;
+  // The kind of input that the model takes.
+  [[nodiscard]] const Input& input() const;
   // The outputs for which the encoder was opened.
   [[nodiscard]] std::span<const BoundOutput> outputs() const;
   // Returns the positions of the named outputs among outputs(), or all positions if `names` is empty. Returns

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <exception>
-#include <mutex>
 #include <utility>
 
 #include "core/text/counted.h"
+#include "core/threads/mutex.h"
 #include "server/service.h"
 #include "server/service_parts.h"
 
@@ -57,7 +57,7 @@ class Service::Drop {
   void request() {
     embedding::EmbedTask dropped;
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       is_requested_ = true;
       if (is_over_) return;
       dropped = task_;
@@ -67,7 +67,7 @@ class Service::Drop {
   // Called once the texts are submitted.
   void set_task(const embedding::EmbedTask& task) {
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       task_ = task;
       if (!is_requested_) return;
     }
@@ -75,16 +75,15 @@ class Service::Drop {
   }
   // Called once there is nothing left to drop.
   void end() {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     is_over_ = true;
   }
 
  private:
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  embedding::EmbedTask task_;
-  bool is_requested_ = false;
-  bool is_over_ = false;
+  core::Mutex mutex_;
+  embedding::EmbedTask task_ LB_GUARDED_BY(mutex_);
+  bool is_requested_ LB_GUARDED_BY(mutex_) = false;
+  bool is_over_ LB_GUARDED_BY(mutex_) = false;
 };
 
 // A request whose vectors are being computed.

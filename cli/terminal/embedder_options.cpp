@@ -121,7 +121,9 @@ Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions&
                       app::find_model(options.model, runtime.onnx_file, TerminalClient().client(), output));
   app::OpenOptions opening;
   if (!output.empty()) opening.outputs.emplace_back(output);
-  LB_ASSIGN_OR_RETURN(auto network, app::open_network(folder, runtime, std::move(opening)));
+  auto opened = app::open_network(folder, runtime, std::move(opening));
+  if (!opened.ok()) return as_model_argument(opened.status(), options.model);
+  auto network = *std::move(opened);
   if (fallback_note == FallbackNote::kPrint) note_fallback(*network->attestation());
   return network;
 }

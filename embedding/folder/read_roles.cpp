@@ -16,7 +16,7 @@
 #include "embedding/folder/refusals.h"
 #include "embedding/inputs/prompts.h"
 #include "embedding/tokenizer/tokenizer.h"
-#include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
+#include "embedding/tokenizer/vocabulary_files/named_token.h"
 
 namespace latebind::embedding {
 

@@ -13,6 +13,7 @@
 #include "server/protocols/json_body.h"
 #include "server/protocols/kserve_answer.h"
 #include "server/protocols/kserve_request.h"
+#include "server/protocols/kserve_schemas.h"
 #include "server/protocols/kserve_types.h"
 #include "server/protocols/route.h"
 
@@ -34,13 +35,6 @@ HttpResponse answer_of(const Refusal& refusal) {
   body["error"] = refusal.message;
   response.body = app::to_line(body);
   return response;
-}
-
-Json refusal_schema() {
-  Json schema = typed_schema("object", "");
-  schema["properties"]["error"] = typed_schema("string", "For people.");
-  schema["required"] = Json::array({"error"});
-  return schema;
 }
 
 Refusal bad(std::string message, std::string_view param) {
@@ -285,73 +279,6 @@ void repository_index(const ExchangePtr& exchange, const PathValues& /*values*/,
     list.push_back(Json::object({{"name", model->name}, {"version", std::string(kVersion)}, {"state", "READY"}}));
   }
   answer_json(*exchange, list);
-}
-
-Json truth_schema(const char* name) {
-  Json schema = typed_schema("object", "");
-  schema["properties"][name] = typed_schema("boolean", "");
-  schema["required"] = Json::array({name});
-  return schema;
-}
-
-Json live_schema() {
-  return truth_schema("live");
-}
-Json ready_schema() {
-  return truth_schema("ready");
-}
-
-Json model_ready_schema() {
-  Json schema = truth_schema("ready");
-  schema["properties"]["name"] = typed_schema("string", "");
-  schema["required"].push_back("name");
-  return schema;
-}
-
-Json list_of(Json items) {
-  Json schema = typed_schema("array", "");
-  schema["items"] = std::move(items);
-  return schema;
-}
-
-Json server_schema() {
-  Json schema = typed_schema("object", "");
-  schema["properties"]["name"] = typed_schema("string", "");
-  schema["properties"]["version"] = typed_schema("string", "");
-  schema["properties"]["extensions"] = list_of(typed_schema("string", ""));
-  schema["required"] = Json::array({"name", "version", "extensions"});
-  return schema;
-}
-
-Json metadata_schema() {
-  Json tensor = typed_schema("object", "");
-  tensor["properties"]["name"] = typed_schema("string", "");
-  tensor["properties"]["datatype"] = typed_schema("string", "");
-  tensor["properties"]["shape"] = list_of(typed_schema("integer", "-1: any."));
-  tensor["required"] = Json::array({"name", "datatype", "shape"});
-  Json schema = typed_schema("object", "");
-  schema["properties"]["name"] = typed_schema("string", "");
-  schema["properties"]["versions"] = list_of(typed_schema("string", ""));
-  schema["properties"]["platform"] = typed_schema("string", "What computes.");
-  schema["properties"]["inputs"] = list_of(tensor);
-  schema["properties"]["outputs"] = list_of(tensor);
-  schema["required"] = Json::array({"name", "versions", "platform", "inputs", "outputs"});
-  return schema;
-}
-
-Json index_schema() {
-  Json model = typed_schema("object", "");
-  model["properties"]["name"] = typed_schema("string", "");
-  model["properties"]["version"] = typed_schema("string", "");
-  model["properties"]["state"] = typed_schema("string", "");
-  model["required"] = Json::array({"name", "version", "state"});
-  return list_of(std::move(model));
-}
-
-Json bytes_schema() {
-  Json schema = typed_schema("string", "JSON of Inference-Header-Content-Length bytes, followed by binary data.");
-  schema["format"] = "binary";
-  return schema;
 }
 
 Route get(std::string_view path, decltype(Route::handle) handle, std::string_view summary, Json (*schema)(),

@@ -1,4 +1,5 @@
-// Ollama's embeddings (https://github.com/ollama/ollama/blob/main/docs/api.md).
+// Ollama's embeddings (https://github.com/ollama/ollama/blob/main/docs/api.md) and the requests about models that its
+// clients send (ollama_models.cpp).
 #include <array>
 #include <chrono>
 #include <iterator>
@@ -7,8 +8,9 @@
 
 #include "core/text/format_to.h"
 #include "server/protocols/json_body.h"
-#include "server/protocols/ollama_models.h"
+#include "server/protocols/ollama_parts.h"
 #include "server/protocols/role_member.h"
+#include "server/protocols/route.h"
 #include "server/protocols/text_members.h"
 
 namespace latebind::server {

@@ -1,16 +1,17 @@
-#include "server/protocols/ollama_models.h"
-
+// Ollama's requests about models. As in Ollama, a model without a tag is listed with the tag ":latest".
 #include <chrono>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "core/text/utc_time.h"
+#include "embedding/outputs/dense.h"
+#include "server/protocols/ollama_parts.h"
 
 namespace latebind::server::ollama {
-namespace {
 
 using app::Json;
+
+namespace {
 
 constexpr std::string_view kLatest = ":latest";
 

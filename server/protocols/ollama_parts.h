@@ -1,5 +1,5 @@
-// Ollama's requests about models, which its clients send, and what they share with those for embeddings. As in Ollama,
-// a model without a tag is listed with the tag ":latest".
+// Declarations shared by the files of Ollama's protocol. ollama.cpp has the table of routes and the vectors,
+// ollama_models.cpp the requests about models.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace latebind::server::ollama {
 
 // Returns false after refusing the request.
 template <class Body, std::size_t N>
-[[nodiscard]] bool take_body(const ExchangePtr& exchange, const std::array<Member<Body>, N>& members, Body& body) {
+bool take_body(const ExchangePtr& exchange, const std::array<Member<Body>, N>& members, Body& body) {
   const auto refusal = read_body(exchange->request().body, members, body);
   if (refusal) refuse(*exchange, ollama_protocol(), *refusal);
   return !refusal;
@@ -23,17 +23,16 @@ template <class Body, std::size_t N>
 [[nodiscard]] const ServedModel* find_model(const ExchangePtr& exchange, Service& service, std::string_view name);
 
 void tags(const ExchangePtr& exchange, const PathValues& values, Service& service);
-void running(const ExchangePtr& exchange, const PathValues& values, Service& service);
-void pull(const ExchangePtr& exchange, const PathValues& values, Service& service);
-void show(const ExchangePtr& exchange, const PathValues& values, Service& service);
-void version(const ExchangePtr& exchange, const PathValues& values, Service& service);
-
-[[nodiscard]] app::Json pull_body();
-[[nodiscard]] app::Json show_body();
 [[nodiscard]] app::Json tags_schema();
+void running(const ExchangePtr& exchange, const PathValues& values, Service& service);
 [[nodiscard]] app::Json running_schema();
+void pull(const ExchangePtr& exchange, const PathValues& values, Service& service);
+[[nodiscard]] app::Json pull_body();
 [[nodiscard]] app::Json pull_schema();
+void show(const ExchangePtr& exchange, const PathValues& values, Service& service);
+[[nodiscard]] app::Json show_body();
 [[nodiscard]] app::Json show_schema();
+void version(const ExchangePtr& exchange, const PathValues& values, Service& service);
 [[nodiscard]] app::Json version_schema();
 
 }  // namespace latebind::server::ollama
