@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/placement/placement_words.h"
 #include "core/text/pieces.h"
 #include "core/text/quote.h"
 #include "core/vendor/vendor_call.h"
@@ -135,7 +136,7 @@ Result<Placement> Placement::parse(std::string_view text, const Registry& regist
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("a placement of {} characters; at most {} are allowed", text.size(), kTextLengthMax));
   }
-  std::vector<std::string_view> known{"auto", "npu", "gpu", "cpu"};
+  std::vector<std::string_view> known(kPlacementWords.begin(), kPlacementWords.end());
   std::vector<std::string_view> backends;
   for (const auto& backend : registry.all())
     backends.push_back(backend->name());
