@@ -34,11 +34,10 @@ using core::Status;
 struct EmbedArguments {
   EmbedderOptions embedder{};
   PromptArguments prompt{};
-  TextSource source{.id_field = "id"};
+  TextSource source{};
   std::size_t dimensions = 0;
-  std::optional<TextFormat> input_format{};
   std::optional<VectorFormat> output_format{};
-  // The formats in use: as given, or derived from the files' names.
+  // The format in use: as given, or derived from the output's name.
   VectorFormat format = VectorFormat::kJsonl;
   std::string output;
   bool restart = false;
@@ -71,7 +70,7 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
     if (!more) return Text();
     TextRecord& place = pending.emplace_back();
     place.file = record.file;
-    place.line = record.line;
+    place.last_line = record.last_line;
     place.bytes = record.bytes;
     place.end = record.end;
     place.id = record.id;
@@ -134,14 +133,7 @@ Status choose_formats(EmbedArguments& options) {
                               ".parquet, or name a format with --output-format",
                               core::quoted(options.output)));
   }
-  if (options.input_format) {
-    options.source.format = *options.input_format;
-    return {};
-  }
-  const auto count = std::ranges::count_if(options.source.files, is_json_lines);
-  if (count > 0 && static_cast<std::size_t>(count) < options.source.files.size()) {
-    return Status(core::StatusCode::kInvalidArgument, "some files end in .jsonl and others do not: set --input-format");
-  }
+  if (options.source.format) return {};
   if (const auto json = std::ranges::find_if(options.source.files, is_json); json != options.source.files.end()) {
     return Status(
         core::StatusCode::kInvalidArgument,
@@ -149,16 +141,23 @@ Status choose_formats(EmbedArguments& options) {
                     "object, say --input-format jsonl; to embed its lines as they are, --input-format lines",
                     core::quoted(*json)));
   }
-  options.source.format = count > 0 ? TextFormat::kJsonl : TextFormat::kLines;
   return {};
+}
+
+// Whether every text is a line of a file.
+bool are_all_lines(const TextSource& source) {
+  return std::ranges::all_of(source.files, [&](const std::string& file) {
+    return source.format.value_or(format_of_name(file)) == TextFormat::kLines;
+  });
 }
 
 // Everything that affects the vectors and how they are written.
 Result<app::Json> kept_settings(const EmbedArguments& options) {
   app::Json json;
   json["output_format"] = core::word_of(options.format);
-  json["input_format"] = core::word_of(options.source.format);
-  if (options.source.format == TextFormat::kJsonl) {
+  // Without the option, it follows from the names, which the manifest has.
+  json["input_format"] = options.source.format ? app::Json(core::word_of(*options.source.format)) : app::Json();
+  if (!are_all_lines(options.source)) {
     json["text_field"] = options.source.field;
     json["id_field"] = options.source.id_field;
   }
@@ -179,16 +178,9 @@ Result<app::Json> kept_settings(const EmbedArguments& options) {
   return json;
 }
 
-// Whether the Python package reads a file. The lines of CSV are texts only if the command line says so.
-bool is_read_by_python(const EmbedArguments& options, std::string_view file) {
-  return is_binary_table(file) || is_packed(file) || (is_comma_table(file) && !options.input_format);
-}
-
 // Whether only the Python package can do the work.
 bool is_for_python(const EmbedArguments& options) {
-  return options.format == VectorFormat::kParquet ||
-         std::ranges::any_of(options.source.files,
-                             [&](const std::string& file) { return is_read_by_python(options, file); });
+  return options.format == VectorFormat::kParquet || std::ranges::any_of(options.source.files, is_binary_table);
 }
 
 // Whether the Python package can write the output.
@@ -205,34 +197,19 @@ bool fits_python(const EmbedArguments& options) {
   }
 }
 
-// Suggests how to do the work without the Python package.
-std::string other_way(const EmbedArguments& options) {
-  for (const std::string& file : options.source.files) {
-    const bool is_lines = options.source.format == TextFormat::kJsonl || !is_comma_table(file);
-    if (is_packed(file) && is_lines) {
-      return fmt::format("; or unpack it: zcat {} | latebind embed MODEL --input-format {} -",
-                         platform::quoted(platform::path_from_utf8(file)), core::word_of(options.source.format));
-    }
-    if (is_comma_table(file)) return "; or embed its lines as they are: --input-format lines";
-  }
-  return {};
-}
-
 Result<std::vector<std::string>> python_arguments(const EmbedArguments& options) {
   const auto refused = [](std::string what) { return Status(core::StatusCode::kInvalidArgument, std::move(what)); };
   const bool is_stdin =
       options.source.files.empty() || std::ranges::find(options.source.files, "-") != options.source.files.end();
   if (!options.source.texts.empty()) {
     return refused(
-        "--text can be written as JSON lines, npy or f32; the Python package, which handles Parquet, Arrow, CSV and "
-        "packed files, embeds files");
+        "--text can be written as JSON lines, npy or f32; the Python package, which handles Parquet and Arrow, embeds "
+        "files");
   }
   if (is_stdin) return refused("Parquet cannot be made from stdin: name a FILE");
   if (!fits_python(options)) {
     return refused(
-        fmt::format("the output of Parquet, Arrow, CSV and packed files must be a file that ends in .parquet, .npy or "
-                    ".jsonl: name one with -o{}",
-                    other_way(options)));
+        "the output of Parquet and Arrow files must be a file that ends in .parquet, .npy or .jsonl: name one with -o");
   }
   std::vector<std::string> words{"-o", options.output, "--model", options.embedder.model};
   const auto add = [&words](std::string_view name, std::string value) {
@@ -241,8 +218,15 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
   };
   add("--text-column", options.source.field);
   if (options.source.id_field != "id" && !options.source.id_field.empty()) add("--id-column", options.source.id_field);
-  if (options.input_format || !std::ranges::all_of(options.source.files, is_known_to_python)) {
-    add("--input-format", options.source.format == TextFormat::kJsonl ? "jsonl" : "txt");
+  if (options.source.format) {
+    add("--input-format",
+        std::string(*options.source.format == TextFormat::kLines ? "txt" : core::word_of(*options.source.format)));
+  } else if (!std::ranges::all_of(options.source.files, is_known_to_python)) {
+    if (!are_all_lines(options.source)) {
+      return refused(
+          "the names of some files say nothing of their format: set --input-format, or embed these by themselves");
+    }
+    add("--input-format", "txt");
   }
   // Each as one word, because a value may begin with a dash.
   if (options.prompt.text) words.push_back("--prompt=" + *options.prompt.text);
@@ -352,7 +336,7 @@ Exit embed(EmbedArguments& options) {
     limits.cancellation = interruption.emplace().cancellation();
   }
   IdSink ids;
-  if (has_ids_beside(options.format) && options.source.format == TextFormat::kJsonl) {
+  if (has_ids_beside(options.format) && !are_all_lines(options.source)) {
     if (to.kept != nullptr) {
       ids = [&to](std::string_view line) { return to.kept->write_id(line); };
     } else if (!options.output.empty() && options.output != "-" && (*sink)->can_rewrite()) {
@@ -402,17 +386,15 @@ void add_embed(Command& program, Action& chosen) {
            "package (default: by FILE's extension: .npy, .parquet, otherwise jsonl).");
   options->prompt.add_to(app, "every text");
   options->prompt.add_role_to(app);
-  add_text_source(app, options->source, options->input_format);
-  add_text(app, "--id-field", options->source.id_field, "NAME",
-           "Field of the JSON object whose string or number is written with the vector: as \"id\" in JSON lines, or as "
-           "a line of FILE.ids.jsonl beside npy and f32. '' for none (default id).");
+  add_text_source(app, options->source, TextIds::kWritten);
   add_dimensions(app, options->dimensions);
   app.add_flag("--restart", options->restart, "Discards what an interrupted run left in FILE.part.");
   app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
-  app.add_option("FILE", options->source.files,
-                 "Text files, read one after the other; - is stdin (default: stdin if no --text is given). Tables "
-                 "(.parquet, .arrow, .csv, .tsv), whose column of texts --text-field names, and files that end in .gz "
-                 "are read by the Python package and go into a file (docs/bulk.md).");
+  app.add_option(
+      "FILE", options->source.files,
+      "Files of texts, read one after the other: lines, JSON lines (.jsonl) and tables (.csv, .tsv), also "
+      "packed (.gz); - is stdin (default: stdin if no --text is given). Binary tables (.parquet, .arrow) are "
+      "read by the Python package and go into a file (docs/bulk.md).");
   app.footer(
       "Memory use does not grow with the input. Progress is shown if stderr is a terminal; the\n"
       "summary shows the device, the precision, texts/s, tokens/s and the share of padding.\n"
@@ -420,8 +402,7 @@ void add_embed(Command& program, Action& chosen) {
       "Examples:\n"
       "  latebind embed all-MiniLM-L6-v2 --text \"hello world\"\n"
       "  latebind embed all-MiniLM-L6-v2 notes.txt > vectors.jsonl\n"
-      "  zcat dump.jsonl.gz | latebind embed all-MiniLM-L6-v2 --input-format jsonl \\\n"
-      "      --text-field body --output-format npy -o vectors.npy -");
+      "  latebind embed all-MiniLM-L6-v2 dump.jsonl.gz --text-field body -o vectors.npy");
   app.callback([options, &chosen] { chosen = [options] { return embed(*options); }; });
 }
 
