@@ -153,7 +153,7 @@ TEST(NativeBackendTest, ASetThatTheProcessorDoesNotHaveIsRefusedByName) {
     const auto kept_back = testing::backend("avx512_fp16")->diagnosis(nullptr).withheld_by_setting;
     ASSERT_TRUE(kept_back);
     EXPECT_EQ(kept_back->id(), "native:CPU");
-    EXPECT_EQ(kept_back->metadata, testing::backend()->devices()->front().metadata);
+    EXPECT_EQ(kept_back->facts(), testing::backend()->devices()->front().facts());
   } else {
     ASSERT_TRUE(named.ok()) << named.status().to_string();
     EXPECT_TRUE(named->front().traits.computes_in(core::Precision::kF16));
