@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -20,6 +19,7 @@
 #include "core/platform/accelerators.h"
 #include "core/platform/environment.h"
 #include "core/platform/system_info.h"
+#include "core/threads/mutex.h"
 #include "core/vendor/vendor_call.h"
 
 namespace latebind::onnxruntime {
@@ -308,7 +308,7 @@ class OnnxruntimeBackend final : public core::Backend,
   Result<Vendor> vendor_now() {
     const core::LogHold hold;
     LB_ASSIGN_OR_RETURN(auto library, loader_.library());
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (!vendor_.environment) {
       LB_ASSIGN_OR_RETURN(vendor_.environment, Environment::create(std::move(library)));
       PluginOptions plugins;
@@ -324,8 +324,8 @@ class OnnxruntimeBackend final : public core::Backend,
 
   Loader loader_;
   const BackendOptions options_;
-  std::mutex mutex_;
-  Vendor vendor_;  // guarded by mutex_
+  core::Mutex mutex_;
+  Vendor vendor_ LB_GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -32,8 +32,8 @@ constexpr std::size_t kDevicesMax = 64;
 constexpr std::string_view kProviderSuffix = "ExecutionProvider";
 
 // Registering changes the process's only environment, whichever object does it.
-std::mutex& registration_mutex() {
-  static platform::PerProcess<std::mutex> mutex;
+core::Mutex& registration_mutex() {
+  static platform::PerProcess<core::Mutex> mutex;
   return mutex.get();
 }
 
@@ -214,7 +214,7 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
 
   const std::string name = registration_name(file);
   const core::LogHold hold;
-  const std::lock_guard lock(registration_mutex());
+  const core::MutexLock lock(registration_mutex());
   LB_ASSIGN_OR_RETURN(const auto before, handles_of(environment));
   const auto is_of_file = [&](const abi::EpDevice* handle) {
     if (handle == nullptr) return false;
@@ -294,13 +294,13 @@ PluginProviders::PluginProviders(std::shared_ptr<const Environment> environment,
 
 std::vector<PluginDevice> PluginProviders::devices() {
   const core::LogHold hold;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   look();
   return offered().to_run;
 }
 
 Result<PluginDevice> PluginProviders::find(std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   look();
   auto [found, compilers] = offered();
   std::string names;
@@ -317,7 +317,7 @@ Result<PluginDevice> PluginProviders::find(std::string_view name) {
 
 Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
   const core::LogHold hold;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   look();
   // Devices with the vendor's hardware precede the CPU, on which only the compiler runs.
   const auto [to_run, to_compile] = offered();
@@ -348,7 +348,7 @@ std::string PluginProviders::why_not(std::string_view device) {
 
 std::vector<core::UnavailablePart> PluginProviders::unavailable() {
   const core::LogHold hold;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (trace_.empty() && known_.empty()) look();
   std::vector<core::UnavailablePart> parts;
   for (const Known& one : known_) {
@@ -366,7 +366,7 @@ std::vector<core::UnavailablePart> PluginProviders::unavailable() {
 
 std::vector<core::SearchStep> PluginProviders::trace() {
   const core::LogHold hold;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   look();
   return trace_;
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "core/platform/files/output_file.h"
 #include "core/platform/files/temporary_folder.h"
 #include "core/text/one_line.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -159,12 +159,12 @@ Status compile_job(const std::string& job_file) {
 class Lines {
  public:
   void add(std::string_view line) {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (lines_.size() == kLinesMax) lines_.erase(lines_.begin());
     lines_.emplace_back(line.substr(0, kLineMax));
   }
   std::string text() {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     std::string text;
     for (const std::string& line : lines_)
       text += (text.empty() ? "" : "\n") + core::one_line(line);
@@ -172,8 +172,8 @@ class Lines {
   }
 
  private:
-  std::mutex mutex_;
-  std::vector<std::string> lines_;
+  core::Mutex mutex_;
+  std::vector<std::string> lines_ LB_GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "backends/openvino/compiled.h"
@@ -21,6 +20,7 @@
 #include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/small_file.h"
+#include "core/threads/mutex.h"
 #include "core/vendor/vendor_call.h"
 
 namespace latebind::openvino {
@@ -277,7 +277,7 @@ class OpenvinoBackend final : public core::Backend,
       return import_blob(std::move(core), blob, device, options);
     }
     LB_ASSIGN_OR_RETURN(auto core, shared_core(import_core_));
-    const std::lock_guard lock(import_mutex_);
+    const core::MutexLock lock(import_mutex_);
     return import_blob(std::move(core), blob, device, options);
   }
 
@@ -286,7 +286,7 @@ class OpenvinoBackend final : public core::Backend,
   SharedCore core_;
   SharedCore import_core_;
   // Held while properties are set on import_core_ and a blob is imported there.
-  std::mutex import_mutex_;
+  core::Mutex import_mutex_;
 };
 
 }  // namespace

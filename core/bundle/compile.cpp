@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <exception>
-#include <mutex>
 #include <utility>
 
 #include "core/backend/questions.h"
@@ -15,9 +13,10 @@
 #include "core/graph/onnx_structure.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
-#include "core/platform/thread.h"
 #include "core/text/one_line.h"
 #include "core/text/quote.h"
+#include "core/threads/mutex.h"
+#include "core/threads/thread_pool.h"
 
 namespace latebind::core {
 namespace {
@@ -136,46 +135,34 @@ std::string variant_name(const CompileJob& job) {
 
 std::vector<CompileOutcome> compile_all(const Model& model, std::span<const CompileJob> jobs, const CompileRun& run) {
   std::vector<CompileOutcome> outcomes(jobs.size());
-  std::atomic<std::size_t> next{0};
   std::atomic<bool> stop{false};
-  std::mutex telling;
+  Mutex telling;
   const auto tell = [&](std::size_t job, const CompileOutcome* outcome) {
-    const std::lock_guard lock(telling);
+    const MutexLock lock(telling);
     if (run.tell) run.tell(job, outcome);
   };
-  const auto work = [&] {
-    for (std::size_t i = next++; i < jobs.size(); i = next++) {
-      const bool cancelled = run.cancellation.is_requested();
-      if (stop || cancelled) {
-        outcomes[i].status = Status(StatusCode::kCancelled, cancelled ? "not started: cancelled"
-                                                                      : "not started, because another target failed");
-        continue;
-      }
-      try {  // an exception on this thread would end the program
-        tell(i, nullptr);
-        outcomes[i] = compile_one(model, jobs[i], run.strict);
-      } catch (...) {
-        outcomes[i].status = Status::of_exception().with_context("compiling");
-      }
-      if (!outcomes[i].status.ok() && !run.keep_going) stop = true;
-      try {
-        tell(i, &outcomes[i]);
-      } catch (...) {
-        outcomes[i].status = Status::of_exception().with_context("telling what came of it");
-      }
+  const auto work = [&](std::size_t i) {
+    const bool cancelled = run.cancellation.is_requested();
+    if (stop || cancelled) {
+      outcomes[i].status = Status(StatusCode::kCancelled,
+                                  cancelled ? "not started: cancelled" : "not started, because another target failed");
+      return;
+    }
+    try {  // an exception on this thread would end the program
+      tell(i, nullptr);
+      outcomes[i] = compile_one(model, jobs[i], run.strict);
+    } catch (...) {
+      outcomes[i].status = Status::of_exception().with_context("compiling");
+    }
+    if (!outcomes[i].status.ok() && !run.keep_going) stop = true;
+    try {
+      tell(i, &outcomes[i]);
+    } catch (...) {
+      outcomes[i].status = Status::of_exception().with_context("telling what came of it");
     }
   };
-  std::vector<platform::Thread> helpers;
-  for (std::size_t i = 1; i < std::min<std::size_t>(run.side_by_side, jobs.size()); ++i) {
-    try {
-      helpers.emplace_back(work);
-    } catch (const std::exception&) {
-      break;  // without more threads, this one does all the work
-    }
-  }
-  work();
-  for (platform::Thread& helper : helpers)
-    helper.join();
+  const std::size_t helpers = std::clamp<std::size_t>(run.side_by_side, 1, std::max<std::size_t>(jobs.size(), 1)) - 1;
+  ThreadPool(helpers).share(jobs.size(), helpers, work);
   return outcomes;
 }
 

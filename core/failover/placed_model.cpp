@@ -33,14 +33,14 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
     }
     if (!candidate.device) {
       slots_.emplace_back(slots_.size(), candidate.refusal.device, std::nullopt);
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       candidates_.add_refused(std::move(candidate.refusal));
       continue;
     }
     const std::string name = candidate.device->id();
     Slot& slot = slots_.emplace_back(slots_.size(), name, std::move(candidate.device));
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       candidates_.add(name);
     }
     if (placed) continue;
@@ -52,7 +52,7 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
     }
     load_codes.push_back(loaded.status().code());
     log(LogLevel::kDebug, fmt::format("{} refused {}: {}", name, model_name_, loaded.status().to_string()));
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (is_device_fault(loaded.status())) {
       (void)candidates_.fail(slot.index, candidates_.openings(slot.index), loaded.status(), Clock::now());
     } else {
@@ -60,9 +60,11 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
     }
   }
   if (placed) {
-    std::unique_lock lock(mutex_);
-    const bool any_rests = candidates_.any_rests();
-    lock.unlock();
+    bool any_rests = false;
+    {
+      const MutexLock lock(mutex_);
+      any_rests = candidates_.any_rests();
+    }
     if (any_rests) wake_prober();
     return {};
   }
@@ -90,7 +92,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
     made->active.device_full_name = picked.slot->device->full_name;
     made->active.runtime_version = picked.slot->device->runtime_version;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   made->steps = candidates_.refusals();
   made->fallback = !made->steps.empty();
   made->reason = listed_briefly(made->steps);
@@ -105,7 +107,7 @@ DeviceKind PlacedModel::State::device_kind() {
 std::size_t PlacedModel::State::hung_runs() const {
   std::vector<std::shared_ptr<Executable>> executables;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const Slot& slot : slots_) {
       if (slot.executable) executables.push_back(slot.executable);
     }
@@ -133,14 +135,14 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
   if (!until.is_bounded()) return load_now(slot, anew);
   std::shared_ptr<VendorCall> call;
   {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!anew && is_usable(slot.executable)) return slot.executable;
     if (!slot.pending_load || slot.pending_load->has_returned()) {
       auto started = VendorCall::start(
           slot.name, [self = shared_from_this(), &slot, anew] { return self->load_now(slot, anew).status(); });
       if (!started.ok()) {
         if (limits.is_bounded()) return started.status();
-        lock.unlock();
+        const MutexUnlock unlocked(mutex_);
         return load_now(slot, anew);
       }
       slot.pending_load = *std::move(started);
@@ -161,7 +163,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
   }
   LB_RETURN_IF_ERROR(call->status());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (slot.executable) return slot.executable;
   }
   return load(slot, anew, limits);  // a run has spoiled it already, and it was removed
@@ -170,10 +172,10 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
 // Takes as long as the vendor does.
 Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, bool anew) {
   const LogHold hold;
-  const std::lock_guard loading(slot.loading);
+  const MutexLock loading(slot.loading);
   bool is_spoiled = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!anew && is_usable(slot.executable)) return slot.executable;  // another request was faster
     is_spoiled = slot.executable && !is_usable(slot.executable);
   }
@@ -183,7 +185,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
   unload(slot);  // before another one is loaded
   LB_ASSIGN_OR_RETURN(auto made, load_(*slot.device));
   std::shared_ptr<Executable> executable = std::move(made);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (inputs_.empty() && outputs_.empty()) {
     inputs_.assign(executable->inputs().begin(), executable->inputs().end());
     outputs_.assign(executable->outputs().begin(), executable->outputs().end());
@@ -202,13 +204,13 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
 // model loaded beside that object would be on the lost device, too.
 void PlacedModel::State::unload(Slot& slot) {
   std::shared_ptr<Executable> last;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   last.swap(slot.executable);
   slot.attestation = nullptr;
 }
 
 std::vector<PlacementStep> PlacedModel::State::refusals() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return candidates_.refusals();
 }
 

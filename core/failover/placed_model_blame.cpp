@@ -67,7 +67,7 @@ void PlacedModel::State::remember_shapes(Slot& slot, std::span<const TensorView>
   auto shapes = std::make_shared<std::vector<Shape>>();
   for (const TensorView& input : inputs)
     shapes->push_back(input.shape);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (elements >= slot.known_elements.load(std::memory_order_relaxed)) return;
   slot.known_elements.store(elements, std::memory_order_relaxed);
   slot.known_shapes = std::move(shapes);
@@ -79,7 +79,7 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
                                                    Status* said, bool may_guess) {
   std::shared_ptr<const std::vector<Shape>> shapes;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     shapes = slot.known_shapes;
   }
   // A model with static shapes computes no others. For open dimensions the guess is 1, which most operators accept: if
@@ -143,7 +143,7 @@ void PlacedModel::State::judge(Miss& miss, std::shared_ptr<Executable> executabl
 
 void PlacedModel::State::suspect(Slot& slot) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!candidates_.suspect(slot.index, Clock::now())) return;
   }
   wake_prober();
@@ -151,7 +151,7 @@ void PlacedModel::State::suspect(Slot& slot) {
 
 void PlacedModel::State::missed_deadline(Slot& slot) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!candidates_.miss_deadline(slot.index, Clock::now())) return;
   }
   wake_prober();
@@ -161,7 +161,7 @@ void PlacedModel::State::missed_deadline(Slot& slot) {
 void PlacedModel::State::check_suspect(Slot& slot, std::uint64_t openings) {
   std::shared_ptr<Executable> executable;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     executable = slot.executable;
   }
   if (!is_usable(executable)) return;  // the next request loads it again and shows whether it works
@@ -170,7 +170,7 @@ void PlacedModel::State::check_suspect(Slot& slot, std::uint64_t openings) {
   if (leaving_.is_requested()) return;
   // It was too busy for a small run all that time, and answered no other request either: what occupies it does not end.
   if (answer == Answer::kNone && given_up_calls(slot.name) > 0) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!candidates_.has_answered(slot.index)) answer = Answer::kHangs;
   }
   if (answer != Answer::kFails && answer != Answer::kHangs) return;
@@ -183,13 +183,13 @@ void PlacedModel::State::check_suspect(Slot& slot, std::uint64_t openings) {
 
 // Lets the next request through to a resting device, unless it was judged since it had opened `openings` times.
 void PlacedModel::State::want_request(Slot& slot, std::uint64_t openings) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   candidates_.want_request(slot.index, openings);
 }
 
 // Refuses the device permanently: it works, but will never take this model or these options.
 void PlacedModel::State::refused(Slot& slot, const Status& status) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   candidates_.refuse(slot.index, status);
   forget_attestations();
 }
@@ -197,7 +197,7 @@ void PlacedModel::State::refused(Slot& slot, const Status& status) {
 // `openings` is the number of the breaker's openings when the failed work began.
 void PlacedModel::State::failed(Slot& slot, std::uint64_t openings, const Status& status) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const Failure failure = candidates_.fail(slot.index, openings, status, Clock::now());
     if (failure == Failure::kStale) return;
     forget_attestations();
@@ -211,7 +211,7 @@ void PlacedModel::State::failed(Slot& slot, std::uint64_t openings, const Status
 void PlacedModel::State::succeeded(Slot& slot, std::uint64_t openings) {
   Success success = Success::kStale;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     success = candidates_.succeed(slot.index, openings);
     if (success != Success::kStale) forget_attestations();
   }
@@ -223,7 +223,7 @@ void PlacedModel::State::report(const Slot& slot, Success success) {
   log(LogLevel::kWarning, fmt::format("{} works again", slot.name), LogTopic::kFailover);
 }
 
-// Called with mutex_ held: every attestation may have to be made again.
+// Every attestation may have to be made again.
 void PlacedModel::State::forget_attestations() {
   for (Slot& slot : slots_)
     slot.attestation = nullptr;

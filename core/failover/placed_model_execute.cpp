@@ -124,7 +124,7 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misse
     tried.push_back(miss.slot->index);
   Pick pick;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto picked = candidates_.pick(tried, purpose);
     if (!picked) return pick;
     Slot& slot = slots_[picked->index];
@@ -145,7 +145,7 @@ void PlacedModel::State::record_answer(const Pick& by, std::span<const TensorVie
   remember_shapes(slot, inputs);
   Success success = Success::kStale;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     success = candidates_.answer(slot.index, by.openings);
     if (success != Success::kStale) forget_attestations();
   }
@@ -182,7 +182,7 @@ Status PlacedModel::State::no_answer_error(const std::vector<Miss>& misses) cons
 }
 
 std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot, const Executable& executable) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (slot.attestation) return slot.attestation;
   auto made = std::make_shared<Attestation>();
   made->active = executable.active();

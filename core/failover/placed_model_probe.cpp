@@ -11,7 +11,7 @@ void PlacedModel::State::wake_prober() {
 
 void PlacedModel::State::start_standby() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     candidates_.want_standby();
   }
   wake_prober();
@@ -26,7 +26,7 @@ void PlacedModel::State::stop() {
 std::optional<PlacedModel::State::Clock::time_point> PlacedModel::State::do_next_task() {
   Task task;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     task = candidates_.next_task(Clock::now(), [&](Candidates::Index i) { return slots_[i].executable != nullptr; });
   }
   if (task.kind == Task::Kind::kWait) return task.until;
@@ -42,7 +42,7 @@ std::optional<PlacedModel::State::Clock::time_point> PlacedModel::State::do_next
       try {
         probe(slot, task.openings);
       } catch (...) {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         candidates_.end_probe(slot.index, Clock::now());
         throw;
       }
@@ -69,7 +69,7 @@ void PlacedModel::State::load_standby(Slot& slot, std::uint64_t openings) {
 void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
   std::shared_ptr<Executable> executable;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     executable = slot.executable;
   }
   Status said;

@@ -14,7 +14,6 @@
 #include <deque>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +22,7 @@
 #include "core/failover/candidates.h"
 #include "core/failover/placed_model.h"
 #include "core/failover/prober.h"
+#include "core/threads/mutex.h"
 #include "core/vendor/vendor_call.h"
 
 namespace latebind::core {
@@ -78,7 +78,7 @@ class PlacedModel::State final : public Prober::Tasks, public std::enable_shared
     const std::optional<Device> device;
     // The number of elements in known_shapes, so that a run that is not smaller need not take the lock.
     std::atomic<std::size_t> known_elements{std::numeric_limits<std::size_t>::max()};
-    std::mutex loading;  // held while this slot's executable is made
+    Mutex loading;  // held while this slot's executable is made
     // Guarded by State::mutex_.
     std::shared_ptr<Executable> executable;
     std::shared_ptr<const Attestation> attestation;  // made when first requested after a change
@@ -144,7 +144,7 @@ class PlacedModel::State final : public Prober::Tasks, public std::enable_shared
   void failed(Slot& slot, std::uint64_t openings, const Status& status);
   void succeeded(Slot& slot, std::uint64_t openings);
   static void report(const Slot& slot, Success success);
-  void forget_attestations();
+  void forget_attestations() LB_REQUIRES(mutex_);
   void wake_prober();
   std::optional<Clock::time_point> do_next_task() override;
   void load_standby(Slot& slot, std::uint64_t openings);
@@ -165,8 +165,8 @@ class PlacedModel::State final : public Prober::Tasks, public std::enable_shared
   std::vector<TensorInfo> inputs_;
   std::vector<TensorInfo> outputs_;
 
-  mutable std::mutex mutex_;
-  Candidates candidates_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  Candidates candidates_ LB_GUARDED_BY(mutex_);
   Prober prober_;
 };
 

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kAfterException{1'000};
 }  // namespace
 
 void Prober::wake(const std::shared_ptr<Tasks>& tasks) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (is_stopped_) return;
   is_woken_ = true;
   if (!is_running_) {
@@ -33,25 +33,26 @@ void Prober::wake(const std::shared_ptr<Tasks>& tasks) {
 }
 
 void Prober::run(Tasks& tasks) {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (!is_stopped_) {
     is_woken_ = false;
-    lock.unlock();
     std::optional<Clock::time_point> next;
     bool is_ending = false;
-    try {
-      const auto counted = BackgroundWork::begin();
-      is_ending = !counted;
-      if (counted) next = tasks.do_next_task();
-    } catch (const std::exception&) {  // no memory at the moment
-      next = Clock::now() + kAfterException;
+    {
+      const MutexUnlock unlocked(mutex_);
+      try {
+        const auto counted = BackgroundWork::begin();
+        is_ending = !counted;
+        if (counted) next = tasks.do_next_task();
+      } catch (const std::exception&) {  // no memory at the moment
+        next = Clock::now() + kAfterException;
+      }
     }
-    lock.lock();
-    const auto is_due = [&] { return is_stopped_ || (is_woken_ && !is_ending); };
+    const auto is_due = [&]() LB_REQUIRES(mutex_) { return is_stopped_ || (is_woken_ && !is_ending); };
     if (next) {
-      changed_.wait_until(lock, *next, is_due);
+      changed_.wait_until(mutex_, *next, is_due);
     } else {
-      changed_.wait(lock, is_due);
+      changed_.wait(mutex_, is_due);
     }
   }
   is_running_ = false;
@@ -61,11 +62,11 @@ void Prober::run(Tasks& tasks) {
 void Prober::stop() {
   platform::Thread thread;
   {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     is_stopped_ = true;
     changed_.notify_all();
     if (!thread_.joinable()) return;
-    const bool has_ended = changed_.wait_for(lock, kPatience, [&] { return !is_running_; });
+    const bool has_ended = changed_.wait_for(mutex_, kPatience, [&]() LB_REQUIRES(mutex_) { return !is_running_; });
     thread = std::move(thread_);
     if (!has_ended) {
       thread.detach();

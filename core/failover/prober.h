@@ -4,12 +4,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "core/platform/thread.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 
@@ -47,13 +46,12 @@ class Prober {
  private:
   void run(Tasks& tasks);
 
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  std::condition_variable changed_;
-  platform::Thread thread_;
-  bool is_running_ = false;
-  bool is_woken_ = false;
-  bool is_stopped_ = false;
+  Mutex mutex_;
+  Condition changed_;
+  platform::Thread thread_ LB_GUARDED_BY(mutex_);
+  bool is_running_ LB_GUARDED_BY(mutex_) = false;
+  bool is_woken_ LB_GUARDED_BY(mutex_) = false;
+  bool is_stopped_ LB_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace latebind::core

@@ -41,7 +41,7 @@ const Disagreements::Sides* Disagreements::find(const std::string& model) const 
 }
 
 void Disagreements::add(const std::string& model, const std::string& refused, const std::string& reference) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto sides = std::ranges::find(models_, model, &Sides::model);
   if (sides == models_.end()) {
     if (models_.size() == kModelsMax) models_.pop_front();
@@ -53,13 +53,13 @@ void Disagreements::add(const std::string& model, const std::string& refused, co
 }
 
 bool Disagreements::is_refused(const std::string& model, const std::string& device) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Sides* found = find(model);
   return found != nullptr && found->refused.contains(device);
 }
 
 bool Disagreements::is_reference(const std::string& model, const std::string& device) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Sides* found = find(model);
   return found != nullptr && found->references.contains(device);
 }

@@ -19,7 +19,7 @@ namespace latebind::embedding {
 using core::Status;
 using core::StatusCode;
 
-Scheduler::Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens,
+Scheduler::Scheduler(const Forward& forward, core::ThreadPool& team, std::size_t requests, std::size_t batch_tokens,
                      std::size_t longest, OnBatch on_batch)
     : forward_(forward),
       team_(team),
@@ -121,7 +121,7 @@ core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts)
   const auto work = make_work(texts);
   work->owner = &owner;
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     LB_RETURN_IF_ERROR(enqueue(work, texts.queue_tokens_max));
     // A submission whose caller computes starts when the caller waits.
     if (!work->caller_helps) dispatch(nullptr);
@@ -135,7 +135,7 @@ core::Result<Scheduler::Ticket> Scheduler::submit_and_tell(Texts texts, Done don
   const auto work = make_work(texts);
   work->done = std::move(done);
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     LB_RETURN_IF_ERROR(enqueue(work, texts.queue_tokens_max));
     dispatch(nullptr);
     note_if_over(work);
@@ -145,7 +145,7 @@ core::Result<Scheduler::Ticket> Scheduler::submit_and_tell(Texts texts, Done don
 }
 
 QueueState Scheduler::queue_state() const {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return state();
 }
 
@@ -168,7 +168,7 @@ void Scheduler::note_if_over(const std::shared_ptr<Work>& work) noexcept {
 void Scheduler::tell_done() noexcept {
   std::shared_ptr<Work> over;
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     over = std::exchange(over_, nullptr);
   }
   while (over != nullptr) {
@@ -183,9 +183,10 @@ void Scheduler::Ticket::drop() const {
   const std::shared_ptr<Work> work = work_.lock();
   if (work == nullptr) return;
   {
-    const std::lock_guard lock(scheduler_->mutex_);
+    const core::MutexLock lock(scheduler_->mutex_);
     if (work->is_over()) return;
-    if (work->error.ok()) work->error = Status(StatusCode::kCancelled, "nobody waits for these texts any more");
+    if (work->error.ok())
+      work->error = Status(StatusCode::kCancelled, "the texts were dropped before they were computed");
     scheduler_->leave(*work);
     scheduler_->note_if_over(work);
   }
@@ -265,34 +266,45 @@ void Scheduler::begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* f
   }
 }
 
-// The loop of a waiting thread: compute the run that was given to it; otherwise dispatch waiting work, and sleep until
-// the work changes. A thread that is already inside a run (a callback of the host) begins its batches without waiting
-// for a free request, because it may hold the only one.
 Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun) {
   std::optional<core::Cancellation::Watch> watch;  // destroyed after the lock, which its action takes
   if (limits.cancellation.can_be_requested()) {
     watch.emplace(limits.cancellation, [this, &work] {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       work->changed.notify_all();
     });
   }
-  std::unique_lock lock(mutex_);
+  Status status;
+  {
+    const core::MutexLock lock(mutex_);
+    status = work_until(work, limits, until_begun);
+    work->can_compute = false;
+  }
+  tell_done();
+  return status;
+}
+
+// The loop of a waiting thread: compute the run that was given to it; otherwise dispatch waiting work, and sleep until
+// the work changes. A thread that is already inside a run (a callback of the host) begins its batches without waiting
+// for a free request, because it may hold the only one.
+Status Scheduler::work_until(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun) {
   const auto is_enough = [&] { return until_begun ? !work->has_next() && work->given == nullptr : work->is_over(); };
   const bool is_nested = is_within_run();
   Status status;
   while (!is_enough() && status.ok()) {
     if (const auto run = std::exchange(work->given, nullptr)) {
       work->can_compute = false;  // until this run ends
-      lock.unlock();
-      const Status computed = compute(*run);
-      lock.lock();
+      Status computed;
+      {
+        const core::MutexUnlock unlocked(mutex_);
+        computed = compute(*run);
+      }
       finish(*run, computed);
       work->can_compute = true;  // this thread continues before another one is woken
       dispatch(nullptr);
       if (over_ == nullptr) continue;
-      lock.unlock();
+      const core::MutexUnlock unlocked(mutex_);
       tell_done();
-      lock.lock();
       continue;
     }
     // With limits the team computes, because a vendor's call does not end with the limits.
@@ -306,16 +318,13 @@ Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions
     if (limits.cancellation.is_requested()) {
       status = Status(StatusCode::kCancelled, "cancelled while texts were being computed");
     } else if (!limits.deadline) {
-      work->changed.wait(lock);
+      work->changed.wait(mutex_);
     } else if (std::chrono::steady_clock::now() >= *limits.deadline) {
       status = Status(StatusCode::kDeadlineExceeded, "the time was up while texts were being computed");
     } else {
-      work->changed.wait_until(lock, *limits.deadline);
+      work->changed.wait_until(mutex_, *limits.deadline);
     }
   }
-  work->can_compute = false;
-  lock.unlock();
-  tell_done();
   return status;
 }
 
@@ -332,10 +341,10 @@ void Scheduler::leave(Work& work) noexcept {
 }
 
 void Scheduler::abandon(Work& work) noexcept {
-  std::unique_lock lock(mutex_);
+  const core::MutexLock lock(mutex_);
   --submissions_;
   leave(work);
-  if (!work.limits.is_bounded()) work.changed.wait(lock, [&] { return work.running == 0; });
+  if (!work.limits.is_bounded()) work.changed.wait(mutex_, [&] { return work.running == 0; });
 }
 
 Scheduler::Submission& Scheduler::Submission::operator=(Submission&& other) noexcept {
@@ -355,7 +364,7 @@ void Scheduler::Submission::drop() noexcept {
 }
 
 bool Scheduler::Submission::is_over() const {
-  const std::lock_guard lock(scheduler_->mutex_);
+  const core::MutexLock lock(scheduler_->mutex_);
   return work_->is_over();
 }
 

@@ -17,18 +17,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "core/backend/executable.h"
 #include "core/result.h"
+#include "core/threads/mutex.h"
+#include "core/threads/thread_pool.h"
 #include "embedding/embed_stats.h"
 #include "embedding/forward.h"
 #include "embedding/inputs/token_table.h"
 #include "embedding/schedule/batch_former.h"
 #include "embedding/schedule/fair_queue.h"
-#include "embedding/schedule/work_team.h"
 
 namespace latebind::embedding {
 
@@ -39,7 +39,7 @@ struct BatchRecord {
   std::size_t width = 0;  // tokens of each row, padding included
   std::uint64_t tokens = 0;
   std::uint64_t computed_tokens = 0;  // includes the padding if the device computed it
-  std::size_t owners = 0;             // submissions that share the batch
+  std::size_t submissions = 0;        // that share the batch
   std::chrono::steady_clock::duration time{};
 };
 
@@ -179,8 +179,8 @@ class Scheduler {
   using OnBatch = std::function<void(const BatchRecord&)>;
 
   // `batch_tokens` and `longest` are at least 1; see BatchLimits. `on_batch` may be empty.
-  Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens, std::size_t longest,
-            OnBatch on_batch = {});
+  Scheduler(const Forward& forward, core::ThreadPool& team, std::size_t requests, std::size_t batch_tokens,
+            std::size_t longest, OnBatch on_batch = {});
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
@@ -199,22 +199,22 @@ class Scheduler {
 
   [[nodiscard]] std::shared_ptr<Work> make_work(Texts& texts) const;
   [[nodiscard]] Part make_part(const Work& work, const Wanted& wanted) const;
-  // Adds the work to the queue. Requires mutex_. Returns kBusy if the queue is full.
-  [[nodiscard]] core::Status enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue_tokens_max);
-  // Calls `done` for the finished submissions. No lock may be held.
-  void tell_done() noexcept;
+  // Adds the work to the queue. Returns kBusy if the queue is full.
+  [[nodiscard]] core::Status enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue_tokens_max)
+      LB_REQUIRES(mutex_);
+  // Calls `done` for the finished submissions.
+  void tell_done() noexcept LB_EXCLUDES(mutex_);
 
-  // The following functions require mutex_.
-  void dispatch(std::shared_ptr<Run>* for_caller) noexcept;
-  void begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* for_caller) noexcept;
-  [[nodiscard]] std::shared_ptr<Work> next_work(bool of_those_who_compute) const;
-  [[nodiscard]] std::shared_ptr<Run> form(const std::shared_ptr<Work>& seed);
-  void finish(const Run& run, const core::Status& status) noexcept;
-  void leave(Work& work) noexcept;
-  void note_if_over(const std::shared_ptr<Work>& work) noexcept;
+  void dispatch(std::shared_ptr<Run>* for_caller) noexcept LB_REQUIRES(mutex_);
+  void begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* for_caller) noexcept LB_REQUIRES(mutex_);
+  [[nodiscard]] std::shared_ptr<Work> next_work(bool of_those_who_compute) const LB_REQUIRES(mutex_);
+  [[nodiscard]] std::shared_ptr<Run> form(const std::shared_ptr<Work>& seed) LB_REQUIRES(mutex_);
+  void finish(const Run& run, const core::Status& status) noexcept LB_REQUIRES(mutex_);
+  void leave(Work& work) noexcept LB_REQUIRES(mutex_);
+  void note_if_over(const std::shared_ptr<Work>& work) noexcept LB_REQUIRES(mutex_);
 
-  // Like queue_state(), with mutex_ held.
-  [[nodiscard]] QueueState state() const noexcept;
+  // Like queue_state().
+  [[nodiscard]] QueueState state() const noexcept LB_REQUIRES(mutex_);
   static core::Status in_batch(core::Status error, std::uint64_t position, const Run& run);
   // Returns whether the device that answered left the padding out, whichever device the batch was formed for.
   [[nodiscard]] static bool leaves_padding_out(const Run& run) noexcept;
@@ -226,26 +226,28 @@ class Scheduler {
   [[nodiscard]] core::Status compute(Run& run) noexcept;
   void compute_on_team(std::shared_ptr<Run> run) noexcept;
   [[nodiscard]] core::Status wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun);
+  [[nodiscard]] core::Status work_until(const std::shared_ptr<Work>& work, const core::RunOptions& limits,
+                                        bool until_begun) LB_REQUIRES(mutex_);
   void abandon(Work& work) noexcept;
 
   const Forward& forward_;
-  WorkTeam& team_;
+  core::ThreadPool& team_;
   const std::size_t requests_;
   const std::size_t batch_tokens_;
   const std::size_t longest_;
   const OnBatch on_batch_;
 
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  FairQueue queue_;  // of Work
-  BatchFormer former_;
-  std::vector<Run*> running_;  // at most requests_, besides nested runs
-  std::size_t submissions_ = 0;
-  std::uint64_t running_tokens_ = 0;
-  std::shared_ptr<Work> over_;  // finished work, linked through Work::next_over without allocation
+  mutable core::Mutex mutex_;
+  FairQueue queue_ LB_GUARDED_BY(mutex_);  // of Work
+  BatchFormer former_ LB_GUARDED_BY(mutex_);
+  std::vector<Run*> running_ LB_GUARDED_BY(mutex_);  // at most requests_, besides nested runs
+  std::size_t submissions_ LB_GUARDED_BY(mutex_) = 0;
+  std::uint64_t running_tokens_ LB_GUARDED_BY(mutex_) = 0;
+  // Finished work, linked through Work::next_over without allocation.
+  std::shared_ptr<Work> over_ LB_GUARDED_BY(mutex_);
 
-  std::mutex scratch_mutex_;
-  std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_;  // guarded by scratch_mutex_; at most requests_
+  core::Mutex scratch_mutex_;
+  std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_ LB_GUARDED_BY(scratch_mutex_);  // at most requests_
 };
 
 }  // namespace latebind::embedding

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "core/placement/attestation.h"
+#include "core/threads/mutex.h"
 #include "embedding/schedule/batching.h"
 #include "embedding/schedule/scheduler.h"
 
@@ -37,7 +37,7 @@ struct Scheduler::Work : QueuedTexts {
   core::RunOptions limits;
   std::chrono::steady_clock::time_point submitted;
 
-  std::condition_variable changed;
+  core::Condition changed;
   // Guarded by the scheduler's mutex_, and constant once the work is over.
   std::size_t running = 0;  // batches that have begun but not ended
   bool has_left = false;

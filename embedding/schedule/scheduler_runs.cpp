@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <utility>
 
+#include "core/threads/mutex.h"
 #include "embedding/outputs/pooling.h"
 #include "embedding/schedule/scheduler_parts.h"
 
@@ -36,7 +36,7 @@ Status no_vector(std::uint64_t position, std::string_view what, const core::Acti
 class Scheduler::ScratchLease {
  public:
   explicit ScratchLease(Scheduler& scheduler) : scheduler_(scheduler) {
-    const std::lock_guard lock(scheduler_.scratch_mutex_);
+    const core::MutexLock lock(scheduler_.scratch_mutex_);
     if (!scheduler_.idle_scratch_.empty()) {
       scratch_ = std::move(scheduler_.idle_scratch_.back());
       scheduler_.idle_scratch_.pop_back();
@@ -47,7 +47,7 @@ class Scheduler::ScratchLease {
   ScratchLease(const ScratchLease&) = delete;
   ScratchLease& operator=(const ScratchLease&) = delete;
   ~ScratchLease() {
-    const std::lock_guard lock(scheduler_.scratch_mutex_);
+    const core::MutexLock lock(scheduler_.scratch_mutex_);
     auto& idle = scheduler_.idle_scratch_;
     if (idle.size() < idle.capacity()) idle.push_back(std::move(scratch_));
   }
@@ -169,7 +169,7 @@ void Scheduler::compute_on_team(std::shared_ptr<Run> run) noexcept {
     const Status status = compute(*run);
     std::shared_ptr<Run> next;
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       finish(*run, status);
       dispatch(&next);
     }
@@ -185,7 +185,7 @@ BatchRecord Scheduler::record_of(const Run& run, std::chrono::steady_clock::dura
                      .width = batch.width,
                      .tokens = batch.tokens,
                      .computed_tokens = 0,
-                     .owners = batch.pieces.size(),
+                     .submissions = batch.pieces.size(),
                      .time = time};
   record.computed_tokens = leaves_padding_out(run) ? record.tokens : std::uint64_t{record.rows} * record.width;
   return record;

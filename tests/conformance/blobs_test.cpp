@@ -72,7 +72,7 @@ TEST_P(ConformanceTest, LoadsABlobFromAnyAddress) {
     core::Blob moved = *blob;
     moved.bytes = core::SharedBytes::from_string(std::string(offset, ' ') + text);
     moved.bytes.bytes = moved.bytes.bytes.subspan(offset);
-    const auto loaded = backend_->load(moved, GetParam().device, {});
+    const auto loaded = core::load_blob(*backend_, moved, GetParam().device, {});
     ASSERT_OK(loaded.status());
     EXPECT_NEAR(product(**loaded)[0], 64.0 / 21, 1e-5);
   }
@@ -82,7 +82,7 @@ TEST_P(ConformanceTest, RefusesABlobThatWasMadeForSomethingElse) {
   const auto blob = core::compile_blob(*backend_, product_model().model(), GetParam().device, {});
   ASSERT_OK(blob.status());
   const auto refused = [&](const core::Blob& changed, const core::CompileOptions& options = {}) {
-    const auto loaded = backend_->load(changed, GetParam().device, options);
+    const auto loaded = core::load_blob(*backend_, changed, GetParam().device, options);
     EXPECT_EQ(loaded.status().code(), StatusCode::kIncompatibleBlob) << loaded.status().to_string();
   };
   core::Blob changed = *blob;
@@ -115,7 +115,7 @@ TEST_P(ConformanceTest, RefusesADamagedBlob) {
   for (std::string& bytes : damaged) {
     core::Blob changed = *blob;
     changed.bytes = core::SharedBytes::from_string(std::move(bytes));
-    const auto loaded = backend_->load(changed, GetParam().device, {});
+    const auto loaded = core::load_blob(*backend_, changed, GetParam().device, {});
     EXPECT_EQ(loaded.status().code(), StatusCode::kIncompatibleBlob) << loaded.status().to_string();
   }
   EXPECT_OK(core::load_blob(*backend_, *blob, GetParam().device, {}).status());

@@ -26,10 +26,10 @@ using PickFor = Candidates::PickFor;
 using Failure = Candidates::Failure;
 using Success = Candidates::Success;
 
-const Clock::time_point kStart = Clock::time_point{} + std::chrono::hours(1);
+const Clock::time_point kNoon = Clock::time_point{} + std::chrono::hours(1);
 const Status kFault{StatusCode::kDeviceFailed, "it does not work"};
 
-BreakerPolicy exact() {
+BreakerPolicy without_jitter() {
   BreakerPolicy policy;
   policy.backoff_first = milliseconds(100);
   policy.backoff_most = milliseconds(400);
@@ -51,7 +51,7 @@ class CandidatesTest : public ::testing::Test {
       tried.push_back(pick->index);
     return tried;
   }
-  Failure fail(Index index, Clock::time_point now = kStart) {
+  Failure fail(Index index, Clock::time_point now = kNoon) {
     return candidates.fail(index, candidates.openings(index), kFault, now);
   }
   Success succeed(Index index) { return candidates.succeed(index, candidates.openings(index)); }
@@ -59,7 +59,7 @@ class CandidatesTest : public ::testing::Test {
     return candidates.next_task(now, [this](Index index) { return loaded.contains(index); });
   }
 
-  Candidates candidates{exact()};
+  Candidates candidates{without_jitter()};
   std::set<Index> loaded;
 };
 
@@ -81,7 +81,7 @@ TEST_F(CandidatesTest, ARefusedOneIsNeverTriedNorProbedAndSaysWhy) {
   EXPECT_THAT(order(), ElementsAre(1, 2));
   EXPECT_EQ(fail(1), Failure::kRests);
   candidates.retire(1);
-  EXPECT_EQ(next(kStart + std::chrono::hours(1)).kind, Kind::kWait);
+  EXPECT_EQ(next(kNoon + std::chrono::hours(1)).kind, Kind::kWait);
   const auto steps = candidates.refusals();
   ASSERT_EQ(steps.size(), 3U);
   EXPECT_EQ(steps[0].device, "npu");
@@ -95,11 +95,11 @@ TEST_F(CandidatesTest, ALateReportIsStale) {
   const auto before = candidates.openings(0);
   EXPECT_EQ(fail(0), Failure::kRests);
   EXPECT_EQ(candidates.succeed(0, before), Success::kStale);
-  EXPECT_EQ(candidates.fail(0, before, kFault, kStart), Failure::kStale);
+  EXPECT_EQ(candidates.fail(0, before, kFault, kNoon), Failure::kStale);
   EXPECT_EQ(candidates.answer(0, before), Success::kStale);
   EXPECT_EQ(fail(0), Failure::kNoted) << "it rests already";
   EXPECT_EQ(succeed(0), Success::kWorksAgain);
-  EXPECT_EQ(candidates.fail(0, before, kFault, kStart), Failure::kStale);
+  EXPECT_EQ(candidates.fail(0, before, kFault, kNoon), Failure::kStale);
   EXPECT_THAT(candidates.refusals(), IsEmpty());
 }
 
@@ -121,61 +121,61 @@ TEST_F(CandidatesTest, OneRequestAtATimeIsLetThroughToARestingOne) {
 }
 
 TEST_F(CandidatesTest, ARestingOneIsProbedOnceTheBackoffHasPassed) {
-  EXPECT_EQ(next(kStart).until, std::nullopt);
+  EXPECT_EQ(next(kNoon).until, std::nullopt);
   EXPECT_EQ(fail(1), Failure::kRests);
-  EXPECT_EQ(fail(0, kStart + milliseconds(50)), Failure::kRests);
-  EXPECT_EQ(next(kStart).until, kStart + milliseconds(100));
-  const auto probe = next(kStart + milliseconds(100));
+  EXPECT_EQ(fail(0, kNoon + milliseconds(50)), Failure::kRests);
+  EXPECT_EQ(next(kNoon).until, kNoon + milliseconds(100));
+  const auto probe = next(kNoon + milliseconds(100));
   EXPECT_EQ(probe.kind, Kind::kProbe);
   EXPECT_EQ(probe.index, 1U);
   EXPECT_EQ(probe.openings, candidates.openings(1));
-  EXPECT_EQ(next(kStart + milliseconds(100)).until, kStart + milliseconds(150)) << "it is being probed";
-  EXPECT_EQ(candidates.fail(1, probe.openings, kFault, kStart + milliseconds(110)), Failure::kRests);
-  EXPECT_EQ(next(kStart + milliseconds(150)).index, 0U);
-  EXPECT_EQ(next(kStart + milliseconds(150)).until, kStart + milliseconds(310)) << "twice the back-off";
-  candidates.end_probe(0, kStart + milliseconds(160));
-  EXPECT_EQ(next(kStart + milliseconds(360)).kind, Kind::kProbe);
+  EXPECT_EQ(next(kNoon + milliseconds(100)).until, kNoon + milliseconds(150)) << "it is being probed";
+  EXPECT_EQ(candidates.fail(1, probe.openings, kFault, kNoon + milliseconds(110)), Failure::kRests);
+  EXPECT_EQ(next(kNoon + milliseconds(150)).index, 0U);
+  EXPECT_EQ(next(kNoon + milliseconds(150)).until, kNoon + milliseconds(310)) << "twice the back-off";
+  candidates.end_probe(0, kNoon + milliseconds(160));
+  EXPECT_EQ(next(kNoon + milliseconds(360)).kind, Kind::kProbe);
 }
 
 TEST_F(CandidatesTest, AStandbyIsTheNextAfterTheFirstThatIsLoaded) {
-  EXPECT_EQ(next(kStart).kind, Kind::kWait);
+  EXPECT_EQ(next(kNoon).kind, Kind::kWait);
   candidates.want_standby();
-  EXPECT_EQ(next(kStart).kind, Kind::kWait) << "nothing is loaded";
+  EXPECT_EQ(next(kNoon).kind, Kind::kWait) << "nothing is loaded";
   loaded = {0};
   candidates.refuse(1, kFault);
   candidates.want_standby();
-  const auto task = next(kStart);
+  const auto task = next(kNoon);
   EXPECT_EQ(task.kind, Kind::kLoad);
   EXPECT_EQ(task.index, 2U);
-  EXPECT_EQ(next(kStart).kind, Kind::kWait);
+  EXPECT_EQ(next(kNoon).kind, Kind::kWait);
 }
 
 TEST_F(CandidatesTest, SeveralMissedDeadlinesInARowMakeASuspect) {
-  EXPECT_FALSE(candidates.miss_deadline(0, kStart));
-  EXPECT_FALSE(candidates.miss_deadline(0, kStart));
+  EXPECT_FALSE(candidates.miss_deadline(0, kNoon));
+  EXPECT_FALSE(candidates.miss_deadline(0, kNoon));
   candidates.answer(0, 0);
   EXPECT_TRUE(candidates.has_answered(0));
-  EXPECT_FALSE(candidates.miss_deadline(0, kStart));
-  EXPECT_FALSE(candidates.miss_deadline(0, kStart));
-  EXPECT_TRUE(candidates.miss_deadline(0, kStart));
+  EXPECT_FALSE(candidates.miss_deadline(0, kNoon));
+  EXPECT_FALSE(candidates.miss_deadline(0, kNoon));
+  EXPECT_TRUE(candidates.miss_deadline(0, kNoon));
   EXPECT_FALSE(candidates.has_answered(0));
-  EXPECT_FALSE(candidates.suspect(0, kStart)) << "it is one already";
+  EXPECT_FALSE(candidates.suspect(0, kNoon)) << "it is one already";
   EXPECT_THAT(order(), ElementsAre(0, 1, 2)) << "a suspect is in use";
-  const auto check = next(kStart);
+  const auto check = next(kNoon);
   EXPECT_EQ(check.kind, Kind::kCheck);
   EXPECT_EQ(check.index, 0U);
-  EXPECT_FALSE(candidates.suspect(0, kStart + milliseconds(999))) << "it was checked a moment ago";
-  EXPECT_TRUE(candidates.suspect(0, kStart + milliseconds(1000)));
+  EXPECT_FALSE(candidates.suspect(0, kNoon + milliseconds(999))) << "it was checked a moment ago";
+  EXPECT_TRUE(candidates.suspect(0, kNoon + milliseconds(1000)));
   EXPECT_EQ(fail(1), Failure::kRests);
-  EXPECT_FALSE(candidates.suspect(1, kStart)) << "it rests";
+  EXPECT_FALSE(candidates.suspect(1, kNoon)) << "it rests";
 }
 
 TEST_F(CandidatesTest, FailuresBelowTheNumberOfThePolicyAreNotedOnly) {
-  BreakerPolicy policy = exact();
+  BreakerPolicy policy = without_jitter();
   policy.failures_to_open = 2;
   Candidates patient(policy);
   patient.add("npu");
-  EXPECT_EQ(patient.fail(0, 0, kFault, kStart), Failure::kNoted);
+  EXPECT_EQ(patient.fail(0, 0, kFault, kNoon), Failure::kNoted);
   EXPECT_FALSE(patient.any_rests());
   EXPECT_EQ(patient.refusals().size(), 1U) << "the last failure is reported until it works";
   EXPECT_EQ(patient.answer(0, 0), Success::kInUse);
@@ -220,7 +220,6 @@ class RandomSequence {
     // A report is about the present or about an earlier time.
     const bool is_late = below(4) == 0 && simple.rests > 0;
     const std::uint64_t seen = simple.rests - (is_late ? 1 : 0);
-    using State = SimpleCandidate::State;
     switch (below(9)) {
       case 0:
         fail(index, seen, is_late);
@@ -338,9 +337,9 @@ class RandomSequence {
   Index below(std::size_t end) { return random_() % end; }
 
   std::mt19937 random_;
-  Candidates candidates_{exact()};
+  Candidates candidates_{without_jitter()};
   std::vector<SimpleCandidate> simple_{std::vector<SimpleCandidate>(4)};
-  Clock::time_point now_ = kStart;
+  Clock::time_point now_ = kNoon;
 };
 
 TEST(CandidatesRandomTest, RandomSequencesDoWhatTheSimpleModelDoes) {

@@ -137,7 +137,7 @@ class Rig {
   const std::shared_ptr<Runs> runs = std::make_shared<Runs>();
   const Forward forward;
   Scheduler scheduler;
-  WorkTeam team;  // last: its threads use all of the above
+  core::ThreadPool team;  // last: its threads use all of the above
 
  private:
   static ToyScript watched(ToyScript script, const std::shared_ptr<Runs>& runs, OnRun on_run) {

@@ -386,7 +386,7 @@ INSTANTIATE_TEST_SUITE_P(Npus, QualcommTargetTest, ::testing::Values("v68", "v73
 TEST_F(QualcommTest, ABlobRunInEmulationGivesTheVectorsOfTheReference) {
   const auto blob = core::compile_blob(*backend, *model, "QNN.v73", options);
   ASSERT_TRUE(blob.ok()) << blob.status().to_string();
-  const auto executable = backend->load(*blob, "QNN.v73", emulated());
+  const auto executable = core::load_blob(*backend, *blob, "QNN.v73", emulated());
   ASSERT_TRUE(executable.ok()) << executable.status().to_string();
   const auto& active = (*executable)->active();
   EXPECT_EQ(active.device, "QNN.v73");
