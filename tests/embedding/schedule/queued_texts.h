@@ -16,24 +16,24 @@ struct Submitted : embedding::QueuedTexts {
 };
 
 // A submission of texts of these lengths, none of them zero.
-inline std::shared_ptr<Submitted> submitted(FairQueue::Owner& owner, std::vector<std::uint32_t> lengths,
-                                            const BatchShape& shape, bool alone = false) {
+inline std::shared_ptr<Submitted> submitted(embedding::FairQueue::Owner& owner, std::vector<std::uint32_t> lengths,
+                                            const embedding::BatchShape& shape, bool alone = false) {
   auto texts = std::make_shared<Submitted>();
   texts->owner = &owner;
   texts->own_lengths = std::move(lengths);
   texts->lengths = texts->own_lengths;
   texts->shape = shape;
   texts->alone = alone;
-  texts->plan = plan_batches(texts->lengths, {.tokens = shape.tokens,
-                                              .longest = shape.longest,
-                                              .without_padding = shape.without_padding,
-                                              .packs_tokens = shape.packs_tokens});
+  texts->plan = embedding::plan_batches(texts->lengths, {.tokens = shape.tokens,
+                                                         .longest = shape.longest,
+                                                         .without_padding = shape.without_padding,
+                                                         .packs_tokens = shape.packs_tokens});
   if (!alone) texts->remaining = texts->plan.order;
   return texts;
 }
 
 // The first `count` waiting texts as a piece; all of the next batch if the texts are computed alone.
-inline BatchPiece piece_of(const FairQueue::Entry& texts, std::size_t count) {
+inline embedding::BatchPiece piece_of(const embedding::FairQueue::Entry& texts, std::size_t count) {
   const auto rows =
       texts->alone ? texts->rows_of_next_batch()
                    : std::span<const std::uint32_t>(texts->remaining).first(std::min(count, texts->remaining.size()));

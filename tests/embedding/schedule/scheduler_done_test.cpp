@@ -49,11 +49,11 @@ struct Told {
 };
 
 Scheduler::Texts texts_to_submit(const std::vector<Ids>& texts, std::uint64_t queue_tokens_max = 0) {
-  Scheduler::Texts submitted;
+  Scheduler::Texts to_submit;
   for (const Ids& ids : texts)
-    EXPECT_TRUE(submitted.tokens.add(ids, {1 << 20, 0}).ok());
-  submitted.queue_tokens_max = queue_tokens_max;
-  return submitted;
+    EXPECT_TRUE(to_submit.tokens.add(ids, {1 << 20, 0}).ok());
+  to_submit.queue_tokens_max = queue_tokens_max;
+  return to_submit;
 }
 
 TEST(SchedulerDoneTest, IsToldOnceWithTheVectors) {
