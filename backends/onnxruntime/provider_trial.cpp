@@ -9,7 +9,7 @@
 
 #include "backends/onnxruntime/backend.h"
 #include "backends/onnxruntime/environment.h"
-#include "backends/onnxruntime/plugin_providers.h"
+#include "backends/onnxruntime/register_provider.h"
 #include "core/json.h"
 #include "core/json_text.h"
 #include "core/log.h"
