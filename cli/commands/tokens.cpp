@@ -78,7 +78,7 @@ Exit tokens(const TokensArguments& options) {
   const auto place = app::find_model(options.model, onnx_file, TerminalClient().client());
   if (!place.ok()) return fail(place.status());
   const auto folder = app::open_folder(*place, onnx_file);
-  if (!folder.ok()) return fail(folder.status());
+  if (!folder.ok()) return fail(as_model_argument(folder.status(), options.model));
   const auto route = folder->route_for(options.prompt.role);
   if (!route.ok()) return misuse("tokens", route.status().message());
   const auto tokenizer = (*route)->open_tokenizer();

@@ -76,8 +76,15 @@ Option* Option::check(Take see) {
   return this;
 }
 
-Option* Option::words(std::vector<std::string> all) {
+Option* Option::words(std::vector<std::string> all, bool is_list) {
   words_ = std::move(all);
+  is_list_of_words_ = is_list;
+  return this;
+}
+
+Option* Option::variable(std::string name, Elsewhere read) {
+  variable_ = std::move(name);
+  elsewhere_ = std::move(read);
   return this;
 }
 

@@ -123,7 +123,9 @@ Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions&
                                                           std::optional<embedding::EncoderKind> kind,
                                                           FallbackNote fallback_note, embedding::TextRole role) {
   LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
-  LB_ASSIGN_OR_RETURN(auto network, app::open_network(folder, runtime, kind, {}, role));
+  auto opened = app::open_network(folder, runtime, kind, {}, role);
+  if (!opened.ok()) return as_model_argument(opened.status(), options.model);
+  auto network = *std::move(opened);
   if (fallback_note == FallbackNote::kPrint) note_fallback(*network->attestation());
   return network;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/placement/placement_words.h"
 #include "core/text/pieces.h"
 #include "core/text/quote.h"
 
@@ -31,7 +32,7 @@ Result<Placement> Placement::parse(std::string_view text, const Registry& regist
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("a placement of {} characters; at most {} are allowed", text.size(), kTextLengthMax));
   }
-  std::vector<std::string_view> known{"auto", "npu", "gpu", "cpu"};
+  std::vector<std::string_view> known(kPlacementWords.begin(), kPlacementWords.end());
   std::vector<std::string_view> backends;
   for (const auto& backend : registry.all())
     backends.push_back(backend->name());
