@@ -5,12 +5,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "core/backend/executable.h"
 #include "core/status.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::native {
 
@@ -35,13 +35,15 @@ class Limits {
       status = core::Status::of_exception();
     }
     if (status.ok()) return false;
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (status_.ok()) status_ = std::move(status);
     is_over_.store(true, std::memory_order_relaxed);
     return true;
   }
-  // Call after all threads have returned.
-  [[nodiscard]] core::Status status() const { return status_; }
+  [[nodiscard]] core::Status status() {
+    const core::MutexLock lock(mutex_);
+    return status_;
+  }
 
  private:
   [[nodiscard]] core::Status check() const {
@@ -56,8 +58,8 @@ class Limits {
   const core::RunOptions& options_;
   const std::optional<std::chrono::steady_clock::time_point> timeout_;
   std::atomic<bool> is_over_{false};
-  std::mutex mutex_;
-  core::Status status_;  // guarded by mutex_
+  core::Mutex mutex_;
+  core::Status status_ LB_GUARDED_BY(mutex_);
 };
 
 }  // namespace latebind::native

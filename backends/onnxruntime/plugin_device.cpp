@@ -116,28 +116,23 @@ PluginDevice describe_device(const Environment& environment, const abi::EpDevice
     hardware_vendor = text_of(api.HardwareDevice_Vendor(hardware));
     for (auto& [key, value] : pairs_of(api, api.HardwareDevice_Metadata(hardware))) {
       const std::string name = camel_case(key);
-      if (!name.empty()) metadata[name] = value;
+      if (name == "Architecture") device.traits.architecture = value;
+      if (name == "IsVirtual" && value == "1") device.traits.virtual_device.emplace();
+      if (!name.empty() && !core::is_trait_word(name)) metadata[name] = value;
     }
     metadata["HardwareVendor"] = hardware_vendor;
     metadata["HardwareVendorId"] = fmt::format("0x{:04x}", api.HardwareDevice_VendorId(hardware));
     metadata["HardwareDeviceId"] = fmt::format("0x{:04x}", api.HardwareDevice_DeviceId(hardware));
     if (device.kind == DeviceKind::kGpu || device.kind == DeviceKind::kNpu) {
-      metadata[core::kPciId] =
-          core::pci_id(api.HardwareDevice_VendorId(hardware), api.HardwareDevice_DeviceId(hardware));
+      device.traits.pci_id = core::pci_id(api.HardwareDevice_VendorId(hardware), api.HardwareDevice_DeviceId(hardware));
     }
-  }
-  const bool is_virtual = metadata["IsVirtual"] == "1";
-  if (is_virtual) {
-    metadata["DiscoveredBy"] = device.backend;
-  } else {
-    metadata.erase("IsVirtual");
   }
   for (auto& [key, value] : pairs_of(api, api.EpDevice_EpMetadata(handle))) {
     if (key == "library_path" || key == "version") continue;
     const std::string name = camel_case(key);
     if (!name.empty() && name != "IsVirtual" && name != "DiscoveredBy") metadata["Provider" + name] = value;
   }
-  metadata["Provider"] = result.provider;
+  device.traits.provider = result.provider;
   metadata["ProviderLibrary"] = file;
   metadata["ProviderVersion"] = pairs_of(api, api.EpDevice_EpMetadata(handle))["version"];
   metadata["Vendor"] = text_of(api.EpDevice_EpVendor(handle));

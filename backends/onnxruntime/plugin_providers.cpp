@@ -39,13 +39,13 @@ PluginProviders::PluginProviders(std::shared_ptr<const Environment> environment,
 
 std::vector<PluginDevice> PluginProviders::devices() {
   const core::LogHold hold;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   look();
   return offered().to_run;
 }
 
 Result<PluginDevice> PluginProviders::find(std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   look();
   auto [found, compilers] = offered();
   std::string names;
@@ -62,7 +62,7 @@ Result<PluginDevice> PluginProviders::find(std::string_view name) {
 
 Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
   const core::LogHold hold;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   look();
   // Devices with the vendor's hardware precede the CPU, on which only the compiler runs.
   const auto [to_run, to_compile] = offered();
@@ -93,7 +93,7 @@ std::string PluginProviders::why_not(std::string_view device) {
 
 std::vector<core::UnavailablePart> PluginProviders::unavailable() {
   const core::LogHold hold;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (trace_.empty() && known_.empty()) look();
   std::vector<core::UnavailablePart> parts;
   for (const Known& one : known_) {
@@ -111,7 +111,7 @@ std::vector<core::UnavailablePart> PluginProviders::unavailable() {
 
 std::vector<core::SearchStep> PluginProviders::trace() {
   const core::LogHold hold;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   look();
   return trace_;
 }

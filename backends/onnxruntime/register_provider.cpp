@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <mutex>
 #include <string_view>
 
 #include "backends/onnxruntime/needed_libraries.h"
@@ -13,6 +12,7 @@
 #include "core/platform/dynamic_library.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/process_generation.h"
+#include "core/threads/mutex.h"
 #include "core/vendor/vendor_search.h"
 
 namespace latebind::onnxruntime {
@@ -25,8 +25,8 @@ namespace {
 
 constexpr std::size_t kDevicesMax = 64;
 
-std::mutex& registration_mutex() {
-  static platform::PerProcess<std::mutex> mutex;
+core::Mutex& registration_mutex() {
+  static platform::PerProcess<core::Mutex> mutex;
   return mutex.get();
 }
 
@@ -76,7 +76,7 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
 
   const std::string name = registration_name(file);
   const core::LogHold hold;
-  const std::lock_guard lock(registration_mutex());
+  const core::MutexLock lock(registration_mutex());
   LB_ASSIGN_OR_RETURN(const auto before, handles_of(environment));
   const auto is_of_file = [&](const abi::EpDevice* handle) {
     if (handle == nullptr) return false;

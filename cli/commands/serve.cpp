@@ -231,7 +231,7 @@ Exit serve(const ServeArguments& options) {
   if (const auto checked = server::Server::check(runtime->settings); !checked.ok()) {
     return misuse("serve", checked.message());
   }
-  const BackgroundLines lines;
+  BackgroundLines lines;
   ReadyFile ready_file(runtime->settings.ready_file);
   if (const auto checked = ready_file.check(); !checked.ok()) return fail(checked);
   allow_open_files(runtime->settings.connections_max);

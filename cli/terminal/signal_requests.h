@@ -3,11 +3,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include "core/platform/signal_watch.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::cli {
 
@@ -22,22 +21,22 @@ class SignalRequests {
 
   // From here on, a request to end waits for work in progress.
   void end_loading() {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     is_loading_ = false;
   }
 
   enum class Request { kNothing, kEnd, kReload };
   // Returns kNothing when the time is up.
   Request wait(std::chrono::microseconds time) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, time, [this] { return ends_ || reloads_; });
+    const core::MutexLock lock(mutex_);
+    changed_.wait_for(mutex_, time, [this]() LB_REQUIRES(mutex_) { return ends_ || reloads_; });
     if (ends_) return Request::kEnd;
     return std::exchange(reloads_, false) ? Request::kReload : Request::kNothing;
   }
 
  private:
   bool hear(platform::Signal signal) {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (signal == platform::Signal::kHangup) {
       reloads_ = true;
     } else if (is_loading_ || std::exchange(ends_, true)) {
@@ -49,12 +48,11 @@ class SignalRequests {
     return true;
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  // Guarded by mutex_.
-  bool is_loading_ = true;
-  bool ends_ = false;
-  bool reloads_ = false;
+  core::Mutex mutex_;
+  core::Condition changed_;
+  bool is_loading_ LB_GUARDED_BY(mutex_) = true;
+  bool ends_ LB_GUARDED_BY(mutex_) = false;
+  bool reloads_ LB_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace latebind::cli

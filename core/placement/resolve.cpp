@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "core/backend/questions.h"
 #include "core/placement/placement.h"
 #include "core/vendor/vendor_call.h"
 
@@ -28,12 +29,13 @@ std::optional<Placement::Candidate> virtual_candidate(const std::vector<Device>&
                                                       bool emulate) {
   const auto found = std::ranges::find(devices, name, &Device::name);
   if (found == devices.end()) return std::nullopt;
+  const VirtualTraits traits = found->traits.virtual_device.value_or(VirtualTraits());
   std::string why;
-  if (found->metadata_at("Emulated") == "1") {
+  if (traits.is_emulated) {
     if (emulate) return Placement::Candidate{*found, {}};
     why = "is not in this machine; --emulate runs it in its vendor's emulator";
-  } else if (const std::string missing = found->metadata_at("Missing"); !missing.empty()) {
-    why = fmt::format("is not in this machine, and its compiler is not installed: {}", missing);
+  } else if (!traits.missing.empty()) {
+    why = fmt::format("is not in this machine, and its compiler is not installed: {}", traits.missing);
   } else {
     why = "is not in this machine, and its vendor has no emulator for this machine";
   }
@@ -56,8 +58,8 @@ struct Others {
 
 Result<Others> others_of(Backend& backend, std::string_view device) {
   Others others;
-  if (auto devices = backend.virtual_devices(); devices.ok()) others.virtual_devices = *std::move(devices);
-  others.why_not = backend.why_not(device);
+  if (auto devices = virtual_devices_of(backend); devices.ok()) others.virtual_devices = *std::move(devices);
+  others.why_not = why_not(backend, device);
   return others;
 }
 
@@ -125,8 +127,9 @@ class Placement::Resolver {
     Offer offer;
     offer.status = backend.available();
     if (!offer.status.ok()) {
-      offer.is_absent = offer.status.code() == StatusCode::kLibraryNotFound && !backend.library_is_expected();
-      offer.withheld = backend.withheld_by_setting();
+      auto diagnosis = backend.diagnosis(nullptr);
+      offer.is_absent = offer.status.code() == StatusCode::kLibraryNotFound && !diagnosis.library_is_expected;
+      offer.withheld = std::move(diagnosis.withheld_by_setting);
       return offer;
     }
     auto devices = backend.devices();
@@ -206,7 +209,9 @@ class Placement::Resolver {
                                      const Term& term) const {
     std::string why_not;
     if (offer.is_absent && !term.device.empty()) {
-      const auto of_this = [device = term.device](Backend& one) -> Result<std::string> { return one.why_not(device); };
+      const auto of_this = [device = term.device](Backend& one) -> Result<std::string> {
+        return core::why_not(one, device);
+      };
       auto asked = ask<std::string>(backend, of_this, limits_);
       if (asked.ok()) why_not = *std::move(asked);
     }
@@ -221,7 +226,7 @@ class Placement::Resolver {
     for (Found& refusal : refusals) {
       const auto later = std::ranges::find_if(devices, [&](const Found& one) {
         if (one.backend_rank <= refusal.backend_rank) return false;
-        const bool needs_none = one.candidate.device && one.candidate.device->runs_graphs_only();
+        const bool needs_none = one.candidate.device && one.candidate.device->traits.graphs_only;
         if (refusal.is_absent && needs_none) return false;
         return one.is_second || std::ranges::none_of(devices, [&](const Found& other) {
                  return other.candidate.device && other.kind_rank == one.kind_rank &&

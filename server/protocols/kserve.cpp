@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/text/quote.h"
+#include "embedding/outputs/score.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/kserve_answer.h"
 #include "server/protocols/kserve_request.h"
@@ -64,6 +65,12 @@ std::optional<Refusal> refusal_of_triton(std::string_view name) {
   return std::nullopt;
 }
 
+// The path that gives the results of an output.
+std::string_view route_of(const embedding::OutputKind& output) {
+  if (output.name == embedding::kScoreOutput.name) return "/rerank";
+  return output.form == embedding::ResultForm::kSparseRow ? "/embed_sparse" : "/embed_all";
+}
+
 // Finds the model in the path; the second path value is a version.
 Outcome<const ServedModel*> find_model(const PathValues& values, const Service& service) {
   auto found = service.find(values[0]);
@@ -71,14 +78,12 @@ Outcome<const ServedModel*> find_model(const PathValues& values, const Service& 
     if (auto refusal = refusal_of_triton(values[0])) return *std::move(refusal);
   }
   if (const auto* model = std::get_if<const ServedModel*>(&found);
-      model != nullptr && ((*model)->cross_encoder || (*model)->sparse_encoder || (*model)->multi_vector_encoder)) {
-    return Refusal{.kind = RefusalKind::kUnsupported,
-                   .message = fmt::format("{} is a {}", (*model)->name,
-                                          (*model)->cross_encoder    ? "cross-encoder: /rerank has its scores"
-                                          : (*model)->sparse_encoder ? "sparse encoder: /embed_sparse has its vectors"
-                                                                     : "multi-vector encoder: /embed_all has its "
-                                                                       "vectors"),
-                   .param = "model"};
+      model != nullptr && (*model)->texts() != nullptr && !(*model)->gives(embedding::kDenseOutput.name)) {
+    const embedding::OutputKind& own = (*model)->texts()->output().kind();
+    return Refusal{
+        .kind = RefusalKind::kUnsupported,
+        .message = fmt::format("{} is a {}: {} has its {}", (*model)->name, own.model, route_of(own), own.noun),
+        .param = "model"};
   }
   if (values.size() < 2 || values[1] == kVersion || std::holds_alternative<Refusal>(found)) return found;
   return Refusal{
@@ -88,7 +93,7 @@ Outcome<const ServedModel*> find_model(const PathValues& values, const Service& 
 }
 
 std::vector<std::string> output_names(const ServedModel& model) {
-  if (model.embedder != nullptr) return {std::string(kVectorOutput)};
+  if (model.gives(embedding::kDenseOutput.name)) return {std::string(kVectorOutput)};
   std::vector<std::string> names;
   for (const core::TensorInfo& output : model.tensors->outputs())
     names.push_back(output.name);
@@ -142,11 +147,11 @@ void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferReq
                   }
                   const auto& vectors = std::get<Vectors>(outcome);
                   const std::array sizes{static_cast<std::int64_t>(vectors.count()),
-                                         static_cast<std::int64_t>(vectors.dimension)};
+                                         static_cast<std::int64_t>(vectors.dimension())};
                   const std::array outputs{AnswerTensor{.name = kVectorOutput,
                                                         .type = core::ElementType::kF32,
                                                         .shape = sizes,
-                                                        .data = std::as_bytes(std::span(vectors.rows)),
+                                                        .data = std::as_bytes(std::span(vectors.rows().numbers)),
                                                         .is_binary = is_binary(request, kVectorOutput)}};
                   answer_with(*exchange, model, request, outputs, vectors.truncated_texts);
                 });
@@ -198,7 +203,7 @@ void infer(const ExchangePtr& exchange, const PathValues& values, Service& servi
   const auto names = output_names(model);
   auto chosen = choose_outputs(request, names);
   if (const auto* refusal = std::get_if<Refusal>(&chosen)) return refuse(*exchange, kserve_protocol(), *refusal);
-  if (model.embedder != nullptr) return infer_texts(exchange, model, std::move(request), service);
+  if (model.gives(embedding::kDenseOutput.name)) return infer_texts(exchange, model, std::move(request), service);
   infer_tensors(exchange, model, std::move(request), std::get<std::vector<std::size_t>>(std::move(chosen)), service);
 }
 
@@ -255,9 +260,9 @@ void model_metadata(const ExchangePtr& exchange, const PathValues& values, Servi
   json["name"] = model.name;
   json["versions"] = Json::array({std::string(kVersion)});
   json["platform"] = model.attestation()->active.backend;
-  if (model.embedder != nullptr) {
+  if (model.gives(embedding::kDenseOutput.name)) {
     const std::array<std::int64_t, 1> texts{core::kDynamic};
-    const std::array<std::int64_t, 2> vectors{core::kDynamic, static_cast<std::int64_t>(model.embedder->dimension())};
+    const std::array<std::int64_t, 2> vectors{core::kDynamic, static_cast<std::int64_t>(model.texts()->dimension())};
     json["inputs"] = Json::array({tensor_json(kTextInput, "BYTES", texts)});
     json["outputs"] = Json::array({tensor_json(kVectorOutput, "FP32", vectors)});
   } else {

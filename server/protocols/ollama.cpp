@@ -125,7 +125,7 @@ Json refusal_schema() {
 
 std::string embed_text(std::string_view model, const Vectors& vectors, steady_clock::duration total) {
   std::string text;
-  text.reserve(vectors.count() * vectors.dimension * 14 + 256);
+  text.reserve(vectors.count() * vectors.dimension() * 14 + 256);
   text += R"({"model":)";
   append_string(text, model);
   text += R"(,"embeddings":[)";

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/text/utc_time.h"
+#include "embedding/outputs/dense.h"
 #include "server/protocols/ollama_parts.h"
 
 namespace latebind::server::ollama {
@@ -67,7 +68,7 @@ Json details_of(const ServedModel& model) {
 }
 
 Json capabilities_of(const ServedModel& model) {
-  return model.embedder != nullptr ? Json::array({"embedding"}) : Json::array();
+  return model.gives(embedding::kDenseOutput.name) ? Json::array({"embedding"}) : Json::array();
 }
 
 // The entry of a model in lists.
@@ -137,7 +138,7 @@ void running(const ExchangePtr& exchange, const PathValues& /*values*/, Service&
     const bool is_cpu = active.device.empty() || active.device.starts_with("CPU");
     one["expires_at"] = core::utc_text(model->loaded_at + kForever);
     one["size_vram"] = is_cpu ? 0 : model->digest.bytes;
-    one["context_length"] = model->of_texts() != nullptr ? model->of_texts()->max_tokens() : 0;
+    one["context_length"] = model->texts() != nullptr ? model->texts()->max_tokens() : 0;
     body["models"].push_back(std::move(one));
   }
   answer_json(*exchange, body);
@@ -169,9 +170,9 @@ void show(const ExchangePtr& exchange, const PathValues& /*values*/, Service& se
   answer["template"] = "";
   answer["details"] = details_of(*model);
   answer["model_info"]["general.architecture"] = "latebind";
-  if (model->embedder != nullptr) {
-    answer["model_info"]["latebind.embedding_length"] = model->embedder->dimension();
-    answer["model_info"]["latebind.context_length"] = model->embedder->max_tokens();
+  if (const embedding::Embedder* const dense = model->encoder_of(embedding::kDenseOutput.name)) {
+    answer["model_info"]["latebind.embedding_length"] = dense->dimension();
+    answer["model_info"]["latebind.context_length"] = dense->max_tokens();
   }
   answer["capabilities"] = capabilities_of(*model);
   answer["modified_at"] = core::utc_text(model->loaded_at);

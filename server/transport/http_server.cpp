@@ -9,9 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -19,6 +17,7 @@
 #include "core/platform/thread.h"
 #include "core/platform/thread_nice.h"
 #include "core/platform/thread_slice.h"
+#include "core/threads/mutex.h"
 #include "server/held_bytes.h"
 #include "server/transport/http_session.h"
 #include "server/transport/listener.h"
@@ -64,14 +63,14 @@ struct HttpServer::State {
   // Declared before the members that destroy sessions, which use it.
   HttpSession::Shared shared;
   HttpServer::OnTime on_time;
-  std::mutex mutex;
-  std::condition_variable idle;
-  // Guarded by mutex.
-  std::shared_ptr<const TlsContext> tls;  // null: no TLS
-  std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions;
-  std::vector<HttpSession*> beyond;  // connections above the limit, in the order of arrival
-  std::size_t accepting = 0;         // number of listeners that accept
-  bool is_over = false;              // no thread runs posted functions any more
+  core::Mutex mutex;
+  core::Condition idle;
+  std::shared_ptr<const TlsContext> tls LB_GUARDED_BY(mutex);  // null: no TLS
+  std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions LB_GUARDED_BY(mutex);
+  // Connections above the limit, in the order of arrival.
+  std::vector<HttpSession*> beyond LB_GUARDED_BY(mutex);
+  std::size_t accepting LB_GUARDED_BY(mutex) = 0;  // number of listeners that accept
+  bool is_over LB_GUARDED_BY(mutex) = false;       // no thread runs posted functions any more
 
   asio::io_context io;
   std::vector<std::unique_ptr<Listener>> listeners;
@@ -124,7 +123,7 @@ void HttpServer::State::end_accepting(Listener& listener) {
   if (!listener.acceptor.is_open()) return;
   accept_last(listener);
   listener.close();
-  const std::lock_guard lock(mutex);
+  const core::MutexLock lock(mutex);
   if (--accepting == 0) idle.notify_all();
 }
 
@@ -133,7 +132,7 @@ void HttpServer::State::take(Stream::Socket socket, bool is_tcp) try {
   if (is_tcp) socket.set_option(asio::ip::tcp::no_delay(true), ignored);
   std::shared_ptr<const TlsContext> context;
   {
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     if (is_tcp) context = tls;
   }
   auto stream = context != nullptr ? context->stream(std::move(socket)) : plain_stream(std::move(socket));
@@ -142,7 +141,7 @@ void HttpServer::State::take(Stream::Socket socket, bool is_tcp) try {
   bool is_beyond = false;
   std::shared_ptr<HttpSession> in_the_way;
   {
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     is_beyond = sessions.size() - beyond.size() >= shared.options.connections_max;
     if (is_beyond) beyond.push_back(session.get());
     sessions.emplace(session.get(), session);
@@ -160,7 +159,7 @@ void HttpServer::State::take(Stream::Socket socket, bool is_tcp) try {
 
 std::vector<std::shared_ptr<HttpSession>> HttpServer::State::all_sessions() {
   std::vector<std::shared_ptr<HttpSession>> all;
-  const std::lock_guard lock(mutex);
+  const core::MutexLock lock(mutex);
   all.reserve(sessions.size());
   for (const auto& [address, weak] : sessions) {
     if (auto session = weak.lock()) all.push_back(std::move(session));
@@ -204,13 +203,15 @@ core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOption
   state->shared.held = std::make_shared<HeldBytes>(options.held_bytes_max);
   state->shared.pace = std::make_unique<RefusalPace>(options.refusing_processors);
   state->shared.on_end = [raw = state.get()](HttpSession* session) {
-    const std::lock_guard lock(raw->mutex);
+    const core::MutexLock lock(raw->mutex);
     raw->sessions.erase(session);
     std::erase(raw->beyond, session);
     if (raw->sessions.empty()) raw->idle.notify_all();
   };
   if (!options.tls_certificate.empty()) {
-    LB_ASSIGN_OR_RETURN(state->tls, TlsContext::create(options.tls_certificate, options.tls_key));
+    LB_ASSIGN_OR_RETURN(auto context, TlsContext::create(options.tls_certificate, options.tls_key));
+    const core::MutexLock lock(state->mutex);
+    state->tls = std::move(context);
   }
   for (const ListenAddress& address : options.listen)
     LB_RETURN_IF_ERROR(state->bind(address));
@@ -230,7 +231,10 @@ const std::vector<std::string>& HttpServer::addresses() const {
 }
 
 Status HttpServer::start() {
-  state_->accepting = state_->listeners.size();
+  {
+    const core::MutexLock lock(state_->mutex);
+    state_->accepting = state_->listeners.size();
+  }
   for (const auto& listener : state_->listeners)
     asio::post(listener->strand, [state = state_.get(), raw = listener.get()] { state->accept(*raw); });
   try {
@@ -254,7 +258,7 @@ Status HttpServer::start() {
 
 void HttpServer::State::post_to(asio::io_context& to, std::function<void()> work) {
   {
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     if (!is_over) {
       asio::post(to, std::move(work));
       return;
@@ -279,7 +283,7 @@ Status HttpServer::reload_tls() {
   const TransportOptions& options = state_->shared.options;
   if (options.tls_certificate.empty()) return {};
   LB_ASSIGN_OR_RETURN(auto context, TlsContext::create(options.tls_certificate, options.tls_key));
-  const std::lock_guard lock(state_->mutex);
+  const core::MutexLock lock(state_->mutex);
   state_->tls = std::move(context);
   return {};
 }
@@ -300,8 +304,8 @@ void HttpServer::stop_accepting() {
 }
 
 bool HttpServer::wait_until_idle(steady_clock::time_point until) {
-  std::unique_lock lock(state_->mutex);
-  return state_->idle.wait_until(lock, until, [this] {
+  const core::MutexLock lock(state_->mutex);
+  return state_->idle.wait_until(state_->mutex, until, [this]() LB_REQUIRES(state_->mutex) {
     return state_->sessions.empty() && (state_->accepting == 0 || !state_->shared.is_ending.load());
   });
 }
@@ -321,7 +325,7 @@ void HttpServer::stop() {
     thread.join();
   state_->threads.clear();
   {
-    const std::lock_guard lock(state_->mutex);
+    const core::MutexLock lock(state_->mutex);
     state_->is_over = true;
   }
   // Runs what was posted, so that no caller waits in vain.
@@ -344,7 +348,7 @@ std::uint64_t HttpServer::held_bytes() const {
 }
 
 std::size_t HttpServer::connections() const {
-  const std::lock_guard lock(state_->mutex);
+  const core::MutexLock lock(state_->mutex);
   return state_->sessions.size();
 }
 
