@@ -1,13 +1,13 @@
 #include "backends/native/compute.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <vector>
+
+#include "backends/native/groups.h"
+#include "backends/native/run_limits.h"
 
 namespace latebind::native {
 namespace {
