@@ -217,6 +217,24 @@ CrossEncoder open_ours(const std::string& library, const std::string& model, con
   return *std::move(encoder);
 }
 
+struct Contender {
+  std::string name;
+  std::function<std::vector<float>(std::size_t request)> scores;
+  double seconds = 0;
+  std::vector<double> pairs_per_s{};
+};
+
+// Dies unless both gave the same scores for a request.
+void compare(std::size_t request, const Contender& one, const std::vector<float>& expected, const Contender& other,
+             const std::vector<float>& scores) {
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    if (!(std::abs(scores[j] - expected[j]) < kDifferenceMax)) {
+      die(fmt::format("query {}, document {}: {} has {}, {} has {}", request, j, one.name, expected[j], other.name,
+                      scores[j]));
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -244,12 +262,6 @@ int main(int argc, char** argv) {
     tokens.push_back(tokenize_pairs(*tokenizer, pairs));
     divisions.push_back(our_division(tokens.back()));
   }
-  struct Contender {
-    std::string name;
-    std::function<std::vector<float>(std::size_t request)> scores;
-    double seconds = 0;
-    std::vector<double> pairs_per_s{};
-  };
   std::uint64_t computed_tokens = 0;
   const auto by_ours = [&](const CrossEncoder& encoder, std::size_t i) {
     auto stats = detail::sized<lb_encode_stats>();
@@ -282,12 +294,7 @@ int main(int argc, char** argv) {
         each.seconds += seconds_since(start);
         if (round > 0) continue;
         if (first.empty()) first = scores;
-        for (std::size_t j = 0; j < scores.size(); ++j) {
-          if (!(std::abs(scores[j] - first[j]) < kDifferenceMax)) {
-            die(fmt::format("query {}, document {}: {} has {}, {} has {}", i, j, contenders[0].name, first[j],
-                            each.name, scores[j]));
-          }
-        }
+        compare(i, contenders[0], first, each, scores);
         if (c == 0 && device.starts_with("openvino") && computed_tokens != divisions[i].computed_tokens) {
           die(fmt::format("query {}: ours computed {} tokens, and {} were planned", i, computed_tokens,
                           divisions[i].computed_tokens));

@@ -140,16 +140,16 @@ Status write_compiled(const CompileOptions& options, const Runtime& runtime, con
     return file.commit();
   }
   LB_ASSIGN_OR_RETURN(const core::PackageWriter writer, bundle_of(options, input, jobs, outcomes));
+  const PteBundle bundle{input, runtime, writer};
   if (options.format == CompileFormat::kPte && signature == nullptr) {
-    const PteReplacement replacement{input, runtime, writer};
-    return convert_pte(place, platform::path_from_utf8(options.model), &replacement, client);
+    return convert_pte(place, platform::path_from_utf8(options.model), &bundle, client);
   }
   if (options.format == CompileFormat::kPte) {
     std::set<core::Precision> precisions;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (outcomes[i].blob) precisions.insert(outcomes[i].blob->precision);
     }
-    return write_pte(place, options.pte, *signature, input, runtime, writer, precisions, client);
+    return write_pte(place, options.pte, *signature, bundle, precisions, client);
   }
   return writer.write(place,
                       options.format == CompileFormat::kFolder ? core::PackageForm::kFolder : core::PackageForm::kZip,

@@ -160,8 +160,7 @@ Result<PteSignature> plan_pte(const PteOptions& options, const CompileInput& inp
 }
 
 Status write_pte(const std::filesystem::path& place, const PteOptions& options, const PteSignature& signature,
-                 const CompileInput& input, const Runtime& runtime, const core::PackageWriter& bundle,
-                 const std::set<core::Precision>& precisions, const Client& client) {
+                 const PteBundle& bundle, const std::set<core::Precision>& precisions, const Client& client) {
   pte::ProgramSpec spec;
   spec.inputs = signature.inputs;
   spec.outputs = signature.outputs;
@@ -169,14 +168,14 @@ Status write_pte(const std::filesystem::path& place, const PteOptions& options, 
   LB_ASSIGN_OR_RETURN(spec.compile_specs, specs_of(options, client));
   const bool has_precision =
       std::ranges::any_of(spec.compile_specs, [](const auto& one) { return one.key == kPrecisionKey; });
-  const std::string words = precisions_of(input, runtime, precisions);
+  const std::string words = precisions_of(bundle.input, bundle.runtime, precisions);
   if (!has_precision && !words.empty()) spec.compile_specs.push_back({std::string(kPrecisionKey), words});
-  LB_ASSIGN_OR_RETURN(const core::ZipImage image, bundle.zip());
+  LB_ASSIGN_OR_RETURN(const core::ZipImage image, bundle.bundle.zip());
   return write_through(place, [&](const pte::Sink& sink) { return pte::write_program(spec, payload_of(image), sink); });
 }
 
-Status convert_pte(const std::filesystem::path& place, const std::filesystem::path& old,
-                   const PteReplacement* replacement, const Client& client) {
+Status convert_pte(const std::filesystem::path& place, const std::filesystem::path& old, const PteBundle* replacement,
+                   const Client& client) {
   LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(old));
   const std::string name = platform::path_to_utf8(old);
   pte::Conversion conversion;

@@ -29,22 +29,23 @@ namespace latebind::app {
                                                   const Runtime& runtime, std::span<const core::CompileJob> jobs,
                                                   const Client& client);
 
-// Writes a program with one method that passes everything to the bundle, all or nothing. `precisions` are those of the
-// variants compiled now; unless compile specs say otherwise, the delegate asks for f32 first and then for these.
-[[nodiscard]] core::Status write_pte(const std::filesystem::path& place, const PteOptions& options,
-                                     const PteSignature& signature, const CompileInput& input, const Runtime& runtime,
-                                     const core::PackageWriter& bundle, const std::set<core::Precision>& precisions,
-                                     const Client& client);
-
-// Rewrites the program `old` to use Latebind's delegate instead of ExecuTorch's for OpenVINO, all or nothing. With a
-// `replacement`, its bundle replaces the delegate's payload, and its model must have as many inputs and outputs as the
-// program; without one, the payload is kept. `place` may be `old`.
-struct PteReplacement {
+// The bundle of a program, and the model and the runtime that it was made with.
+struct PteBundle {
   const CompileInput& input;
   const Runtime& runtime;
   const core::PackageWriter& bundle;
 };
+
+// Writes a program with one method that passes everything to the bundle, all or nothing. `precisions` are those of the
+// variants compiled now; unless compile specs say otherwise, the delegate asks for f32 first and then for these.
+[[nodiscard]] core::Status write_pte(const std::filesystem::path& place, const PteOptions& options,
+                                     const PteSignature& signature, const PteBundle& bundle,
+                                     const std::set<core::Precision>& precisions, const Client& client);
+
+// Rewrites the program `old` to use Latebind's delegate instead of ExecuTorch's for OpenVINO, all or nothing. With a
+// `replacement`, its bundle replaces the delegate's payload, and its model must have as many inputs and outputs as the
+// program; without one, the payload is kept. `place` may be `old`.
 [[nodiscard]] core::Status convert_pte(const std::filesystem::path& place, const std::filesystem::path& old,
-                                       const PteReplacement* replacement, const Client& client);
+                                       const PteBundle* replacement, const Client& client);
 
 }  // namespace latebind::app

@@ -6,18 +6,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 
+#include "app/jobs/pte_declared.h"
 #include "app/shape_text.h"
-#include "core/engine/engine.h"
-#include "core/graph/onnx_structure.h"
-#include "core/platform/files/mapped_file.h"
 #include "core/text/quote.h"
 
 namespace latebind::app {
@@ -31,60 +27,6 @@ using core::TensorInfo;
 
 // ExecuTorch stores sizes as int32.
 constexpr std::int64_t kBoundMax = INT32_MAX;
-
-struct Declared {
-  std::vector<TensorInfo> inputs;
-  std::vector<TensorInfo> outputs;
-};
-
-// What a CPU's runtime declares. `shapes` are those of the inputs, or empty.
-Result<Declared> ask(const core::Model& asked, const Runtime& runtime, const std::vector<Shape>& shapes) {
-  LB_ASSIGN_OR_RETURN(const auto cpu, core::Placement::parse("cpu", runtime.registry));
-  core::LoadOptions load;
-  load.compile.input_shapes = shapes;
-  load.compile.threads = runtime.load.compile.threads;
-  load.shapes = core::ShapeMode::kDynamicShapes;
-  auto placed = runtime.engine().load(asked, cpu, load);
-  if (!placed.ok()) return placed.status().with_context("asking for the model's inputs and outputs");
-  const auto& model = **placed;
-  return Declared{{model.inputs().begin(), model.inputs().end()}, {model.outputs().begin(), model.outputs().end()}};
-}
-
-// What a graph declares, which is known in full.
-Declared built_here(const graph::Graph& network) {
-  Declared declared;
-  for (const graph::Node& node : network.nodes()) {
-    if (const auto* input = std::get_if<graph::Input>(&node.op))
-      declared.inputs.push_back({.name = input->name, .type = node.type, .shape = node.shape});
-  }
-  const graph::Node& output = network.node(network.output());
-  declared.outputs.push_back({.name = network.output_name(), .type = output.type, .shape = output.shape});
-  return declared;
-}
-
-bool is_built_here(const CompileInput& input) {
-  return input.model.graph() != nullptr;
-}
-
-// OpenVINO keeps an unused input when it reads an ONNX file but drops it when it reads the same bytes from memory, as
-// it does for a program. A program that passes that input would never run.
-Status check_all_used(const core::Model& model, const Runtime& runtime, const Declared& declared) {
-  const core::ModelForm* form = model.find(core::ModelFormat::kOnnx);
-  if (form == nullptr || form->file.empty()) return {};
-  LB_ASSIGN_OR_RETURN(auto opened, platform::MappedFile::open(form->file));
-  if (graph::may_name_external_data(opened.bytes())) return {};
-  const auto mapped = std::make_shared<const platform::MappedFile>(std::move(opened));
-  const auto in_memory = core::Model::from_forms(
-      model.name(), {{.format = core::ModelFormat::kOnnx, .graph = {.owner = mapped, .bytes = mapped->bytes()}}});
-  LB_ASSIGN_OR_RETURN(const Declared seen, ask(in_memory, runtime, {}));
-  for (const TensorInfo& info : declared.inputs) {
-    if (std::ranges::find(seen.inputs, info.name, &TensorInfo::name) != seen.inputs.end()) continue;
-    return {StatusCode::kUnsupported, fmt::format("cannot make a program of {}: the model does not use its input '{}', "
-                                                  "and OpenVINO drops such inputs; remove it from the model",
-                                                  model.name(), info.name)};
-  }
-  return {};
-}
 
 // Whether `shape` exceeds a bound that the model declares.
 bool is_above(const Shape& shape, std::span<const std::int64_t> upper) {
@@ -105,13 +47,6 @@ std::string text_of(const TensorInfo& info) {
                                          : std::string("?"));
   }
   return fmt::format("[{}]", fmt::join(dims, ","));
-}
-
-Result<Declared> declared_by(const CompileInput& input, const Runtime& runtime) {
-  if (is_built_here(input)) return built_here(*input.model.graph()->graph);
-  LB_ASSIGN_OR_RETURN(Declared declared, ask(input.model, runtime, {}));
-  LB_RETURN_IF_ERROR(check_all_used(input.model, runtime, declared));
-  return declared;
 }
 
 // Returns kOk if a model may declare `info` for an argument of the program. A dynamic tensor's sizes are upper bounds.
@@ -173,7 +108,7 @@ Result<Declared> declared_only(const CompileInput& input, const Runtime& runtime
     declared.outputs.front().shape[0] = only.front()[0];
     return declared;
   }
-  auto fixed = ask(input.model, runtime, only);
+  auto fixed = ask_runtime(input.model, runtime, only);
   if (!fixed.ok()) return fixed.status().with_context(option);
   return fixed;
 }
@@ -281,7 +216,7 @@ Result<std::vector<Shape>> largest_outputs(const CompileInput& input, const Runt
   if (is_built_here(input)) {
     outputs.front().shape[0] = inputs.front()[0];
   } else if (!std::ranges::all_of(declared.inputs, [](const auto& info) { return info.shape.is_static(); })) {
-    const auto fixed = ask(input.model, runtime, inputs);
+    const auto fixed = ask_runtime(input.model, runtime, inputs);
     if (!fixed.ok()) {
       std::vector<std::string> texts;
       for (std::size_t i = 0; i < inputs.size(); ++i)

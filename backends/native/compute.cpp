@@ -1,151 +1,46 @@
 #include "backends/native/compute.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <vector>
 
-#include "core/threads/mutex.h"
+#include "backends/native/groups.h"
+#include "backends/native/run_limits.h"
 
 namespace latebind::native {
 namespace {
 
 using core::Status;
-using core::StatusCode;
 using graph::Cases;
 
-// The approximate number of tokens that one thread computes together: enough to read the weights rarely, and few enough
-// for a small working memory.
-constexpr std::size_t kGroupTokens = 256;
-// Each thread computes whole texts if there are at least kOwnTokens tokens for each thread, and if the busiest thread
-// has at most kMostOfShare times its share, since the others wait for it. Otherwise all threads share each step and
-// synchronise at many of them.
-constexpr std::size_t kOwnTokens = 128;
-constexpr double kMostOfShare = 1.1;
 // Rows that go through one step after the other while they are in the cache.
 constexpr std::size_t kBlockRows = 56;
 
-struct Range {
-  std::size_t first = 0;
-  std::size_t count = 0;
-};
-
-// The member's part of `count` items.
-Range part_of(std::size_t count, std::size_t member, std::size_t members) {
-  const std::size_t first = count * member / members;
-  return {first, count * (member + 1) / members - first};
-}
-
-// Texts that are computed together.
-struct Group {
-  std::size_t first_text = 0;
-  std::size_t texts = 0;
-  std::size_t first_token = 0;
-  std::size_t tokens = 0;
-};
-
-// Divides the texts into about kGroupTokens tokens each, with equally many groups for each member and sizes as equal as
-// whole texts allow.
-std::vector<Group> groups_of(const Batch& batch, std::size_t members) {
-  const std::size_t tokens_of_all = kGroupTokens * members;
-  const std::size_t count = members * ((batch.tokens() + tokens_of_all - 1) / tokens_of_all);
-  std::vector<Group> groups;
-  for (std::size_t text = 0; text < batch.texts();) {
-    // The group ends as close as possible to the end of its share of the tokens.
-    const std::size_t goal = batch.tokens() * std::min(groups.size() + 1, count) / count;
-    Group group{.first_text = text, .first_token = batch.first[text]};
-    do {
-      ++text;
-    } while (text < batch.texts() && batch.first[text] + batch.first[text + 1] <= 2 * goal);
-    group.texts = text - group.first_text;
-    group.tokens = batch.first[text] - group.first_token;
-    groups.push_back(group);
-  }
-  return groups;
-}
-
-// The load of the busiest member, in tokens, when each member takes the next group as soon as it is done with one.
-std::size_t largest_load(const std::vector<Group>& groups, std::size_t members) {
-  std::vector<std::size_t> tokens(members);
-  for (const Group& group : groups)
-    *std::ranges::min_element(tokens) += group.tokens;
-  return std::ranges::max(tokens);
-}
-
-bool should_share(const Batch& batch, const std::vector<Group>& groups, std::size_t members) {
-  if (members == 1) return false;
-  if (batch.tokens() < kOwnTokens * members) return true;
-  return static_cast<double>(largest_load(groups, members) * members) >
-         kMostOfShare * static_cast<double>(batch.tokens());
-}
-
-// Decides whether a run must end early, and keeps the reason. Any thread may call it.
-class Limits {
- public:
-  explicit Limits(const core::RunOptions& options)
-      : options_(options), timeout_(core::limit_after(std::chrono::steady_clock::now(), options.run_timeout)) {}
-
-  [[nodiscard]] bool are_reached() noexcept {
-    if (is_over_.load(std::memory_order_relaxed)) return true;
-    if (!options_.is_bounded() && !options_.nobody_waits.can_be_requested()) return false;
-    return end_by([this] { return check(); });
-  }
-  // Ends the run if make() returns an error, which becomes the reason unless there is one already. Returns whether it
-  // was an error.
-  template <class Make>
-  bool end_by(const Make& make) noexcept {
-    Status status;
-    try {
-      status = make();
-    } catch (...) {
-      status = Status::of_exception();
-    }
-    if (status.ok()) return false;
-    const core::MutexLock lock(mutex_);
-    if (status_.ok()) status_ = std::move(status);
-    is_over_.store(true, std::memory_order_relaxed);
-    return true;
-  }
-  [[nodiscard]] Status status() {
-    const core::MutexLock lock(mutex_);
-    return status_;
-  }
-
- private:
-  [[nodiscard]] Status check() const {
-    LB_RETURN_IF_ERROR(core::check_time(options_));
-    if (options_.nobody_waits.is_requested()) return {StatusCode::kCancelled, "no caller waits for this run any more"};
-    if (!timeout_ || *timeout_ > std::chrono::steady_clock::now()) return {};
-    return {StatusCode::kDeviceFailed,
-            fmt::format("hung: native:CPU did not finish within {} ms", options_.run_timeout->count())};
-  }
-
-  const core::RunOptions& options_;
-  const std::optional<std::chrono::steady_clock::time_point> timeout_;
-  std::atomic<bool> is_over_{false};
-  core::Mutex mutex_;
-  Status status_ LB_GUARDED_BY(mutex_);
+// What all groups of a run share.
+struct Run {
+  const Kernels& kernels;
+  const Plan& plan;
+  const Batch& batch;
+  Limits& limits;
+  float* out;
 };
 
 // The computation of one group in one workspace. Several threads may use it at once.
 class Computation {
  public:
   // `is_shared`: the threads call compute_part(); otherwise one thread calls compute_alone().
-  Computation(const Kernels& kernels, const Plan& plan, const Batch& batch, const Group& group, bool is_shared,
-              const Workspace& workspace, Limits& limits, float* out)
-      : kernels_(kernels),
-        plan_(plan),
-        batch_(batch),
+  Computation(const Run& run, const Group& group, bool is_shared, const Workspace& workspace)
+      : kernels_(run.kernels),
+        plan_(run.plan),
+        batch_(run.batch),
         group_(group),
         rows_at_a_time_(rows_at_a_time(group.tokens, is_shared)),
         is_shared_(is_shared),
         slots_(workspace.slots.data()),
-        limits_(limits),
-        out_(out) {}
+        limits_(run.limits),
+        out_(run.out) {}
 
   // The size of the workspace, in numbers.
   static std::size_t size_of(const Plan& plan, std::size_t tokens, bool is_shared) {
@@ -450,9 +345,9 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   for (std::size_t i = 0; i < workspaces; ++i)
     batch.workspaces[i].slots.reserve(Computation::size_of(plan, tokens, is_shared));
 
+  const Run run{.kernels = kernels, .plan = plan, .batch = batch, .limits = limits, .out = out};
   if (is_shared) {
-    const Computation computation(kernels, plan, batch, groups.front(), is_shared, batch.workspaces.front(), limits,
-                                  out);
+    const Computation computation(run, groups.front(), is_shared, batch.workspaces.front());
     Barrier barrier(members);
     crew.run([&](std::size_t member) {
       computation.compute_part(member, members, barrier, batch.attention[member].data());
@@ -462,8 +357,7 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   std::atomic<std::size_t> next{0};
   crew.run([&](std::size_t member) {
     for (std::size_t i = next.fetch_add(1); i < groups.size() && !limits.are_reached(); i = next.fetch_add(1)) {
-      Computation(kernels, plan, batch, groups[i], is_shared, batch.workspaces[member], limits, out)
-          .compute_alone(batch.attention[member].data());
+      Computation(run, groups[i], is_shared, batch.workspaces[member]).compute_alone(batch.attention[member].data());
     }
   });
   return limits.status();

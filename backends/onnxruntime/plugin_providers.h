@@ -14,43 +14,14 @@
 #include <vector>
 
 #include "backends/onnxruntime/environment.h"
+#include "backends/onnxruntime/plugin_device.h"
 #include "backends/onnxruntime/plugin_find.h"
 #include "backends/onnxruntime/provider_trial.h"
 #include "core/backend/backend.h"
-#include "core/backend/device.h"
 #include "core/result.h"
 #include "core/threads/mutex.h"
 
 namespace latebind::onnxruntime {
-
-// A provider on one piece of hardware.
-struct PluginDevice {
-  core::Device device;
-  const abi::EpDevice* handle = nullptr;  // owned by the environment
-  std::string provider;                   // "QNNExecutionProvider"
-  std::string library;                    // the provider's file
-};
-
-// Registers one library under its name unless it is registered, and returns its devices. Runs in this process: either
-// in the child process of a trial, or after the provider has passed its trial.
-[[nodiscard]] core::Result<std::vector<PluginDevice>> register_provider(const Environment& environment,
-                                                                        const std::string& file);
-
-// The name under which a library is registered: for known providers their own name, since some of them take the
-// registered name as theirs; otherwise a name derived from the file.
-[[nodiscard]] std::string registration_name(const std::string& file);
-
-// Gives each device a unique name other than "CPU": "QNN" for QNNExecutionProvider, followed by kind and number if a
-// provider offers several.
-void name_devices(std::vector<PluginDevice>& devices);
-
-// The named devices of providers. `to_compile` are the CPUs that only_compiles() excludes, for providers whose hardware
-// is absent.
-struct OfferedDevices {
-  std::vector<PluginDevice> to_run;
-  std::vector<PluginDevice> to_compile;
-};
-[[nodiscard]] OfferedDevices sort_devices(std::vector<PluginDevice> devices);
 
 struct PluginOptions {
   // See ProviderFacts::paths.

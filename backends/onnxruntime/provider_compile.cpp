@@ -7,6 +7,7 @@
 
 #include "backends/onnxruntime/backend.h"
 #include "backends/onnxruntime/context_model.h"
+#include "backends/onnxruntime/register_provider.h"
 #include "backends/onnxruntime/session.h"
 #include "backends/onnxruntime/targets.h"
 #include "core/json.h"

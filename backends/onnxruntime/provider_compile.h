@@ -8,7 +8,7 @@
 #include <chrono>
 #include <string>
 
-#include "backends/onnxruntime/plugin_providers.h"
+#include "backends/onnxruntime/plugin_device.h"
 #include "backends/onnxruntime/provider_trial.h"
 #include "backends/onnxruntime/session_options.h"
 #include "backends/onnxruntime/targets.h"

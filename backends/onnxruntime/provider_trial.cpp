@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "backends/onnxruntime/environment.h"
-#include "backends/onnxruntime/plugin_providers.h"
+#include "backends/onnxruntime/register_provider.h"
 #include "core/json.h"
 #include "core/json_text.h"
 #include "core/log.h"

@@ -35,15 +35,6 @@ using core::TensorInfo;
 
 constexpr std::size_t kPortsMax = 4096;
 
-// Calls a variadic function with a list whose length is known only at run time: passes all places, and the count says
-// how many of them the library reads.
-template <std::size_t... I>
-abi::Code call_compile(const abi::Api& api, const abi::Core* core, const abi::Model* network, const char* device,
-                       std::size_t strings, abi::CompiledModel** out, const std::array<const char*, sizeof...(I)>& list,
-                       std::index_sequence<I...>) {
-  return api.ov_core_compile_model(core, network, device, strings, out, list[I]...);
-}
-
 // std::nullopt for a port without a name. That is no error: IR need not have names, whereas ONNX always has them.
 std::optional<std::string> port_name(const Library& library, const ConstPortHandle& port) {
   char* name = nullptr;
@@ -239,9 +230,13 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
     list[2 * i + 1] = properties[i].second.c_str();
   }
   abi::CompiledModel* compiled = nullptr;
-  if (const auto code = call_compile(library.api, core->core.get(), network.get(), device.c_str(),
-                                     2 * properties.size(), &compiled, list, std::make_index_sequence<list.size()>());
-      code != abi::kOk) {
+  // A variadic function, and a list whose length is known only at run time: all places are passed, and the count says
+  // how many of them the library reads.
+  const auto compile = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return library.api.ov_core_compile_model(core->core.get(), network.get(), device.c_str(), 2 * properties.size(),
+                                             &compiled, list[I]...);
+  };
+  if (const auto code = compile(std::make_index_sequence<list.size()>()); code != abi::kOk) {
     threads_are_left();
     const Status refused =
         library.error(StatusCode::kDeviceFailed,

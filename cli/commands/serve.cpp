@@ -11,22 +11,20 @@
 #include "cli/terminal/background_lines.h"
 #include "cli/terminal/client.h"
 #include "cli/terminal/parser.h"
+#include "cli/terminal/ready_file.h"
 #include "cli/terminal/runtime_options.h"
 #include "cli/terminal/shown_log.h"
+#include "cli/terminal/signal_requests.h"
 #include "core/config.h"
 #include "core/log.h"
 #include "core/platform/files/folders.h"
-#include "core/platform/files/output_file.h"
-#include "core/platform/files/small_file.h"
 #include "core/platform/freed_memory.h"
 #include "core/platform/open_files.h"
 #include "core/platform/process_end.h"
 #include "core/platform/service_manager.h"
-#include "core/platform/signal_watch.h"
 #include "core/platform/system_info.h"
 #include "core/platform/thread_nice.h"
 #include "core/text/one_line.h"
-#include "core/threads/mutex.h"
 #include "server/load_model.h"
 #include "server/server.h"
 
@@ -40,95 +38,6 @@ struct ServeArguments {
   std::string host;
   std::string port;
   SettingFlags flags{};
-};
-
-// Collects what signals request.
-class SignalRequests {
- public:
-  SignalRequests() {
-    platform::set_signal_handler([this](platform::Signal signal) { return hear(signal); });
-  }
-  SignalRequests(const SignalRequests&) = delete;
-  SignalRequests& operator=(const SignalRequests&) = delete;
-  ~SignalRequests() { platform::set_signal_handler({}); }
-
-  // From here on, a request to end waits for work in progress.
-  void end_loading() {
-    const core::MutexLock lock(mutex_);
-    is_loading_ = false;
-  }
-
-  enum class Request { kNothing, kEnd, kReload };
-  // Returns kNothing when the time is up.
-  Request wait(std::chrono::microseconds time) {
-    const core::MutexLock lock(mutex_);
-    changed_.wait_for(mutex_, time, [this]() LB_REQUIRES(mutex_) { return ends_ || reloads_; });
-    if (ends_) return Request::kEnd;
-    return std::exchange(reloads_, false) ? Request::kReload : Request::kNothing;
-  }
-
- private:
-  bool hear(platform::Signal signal) {
-    const core::MutexLock lock(mutex_);
-    if (signal == platform::Signal::kHangup) {
-      reloads_ = true;
-    } else if (is_loading_ || std::exchange(ends_, true)) {
-      // Nothing has been accepted yet, and compilation cannot be interrupted; a second signal ends the process at once
-      // in any case.
-      return false;
-    }
-    changed_.notify_all();
-    return true;
-  }
-
-  core::Mutex mutex_;
-  core::Condition changed_;
-  bool is_loading_ LB_GUARDED_BY(mutex_) = true;
-  bool ends_ LB_GUARDED_BY(mutex_) = false;
-  bool reloads_ LB_GUARDED_BY(mutex_) = false;
-};
-
-// The file that lists the addresses, one per line. It appears when everything is ready and is removed at the end.
-class ReadyFile {
- public:
-  explicit ReadyFile(std::string file) : file_(std::move(file)) {}
-  ReadyFile(const ReadyFile&) = delete;
-  ReadyFile& operator=(const ReadyFile&) = delete;
-  ~ReadyFile() { remove(); }
-  // Checks, before anything is loaded, that the file can be written.
-  [[nodiscard]] Status check() const {
-    return file_.empty() ? Status() : platform::OutputFile::create(platform::path_from_utf8(file_)).status();
-  }
-  // Removes an earlier daemon's file. Called once the addresses are bound, since until then that daemon may be running.
-  void clear() const {
-    const auto path = platform::path_from_utf8(file_);
-    std::error_code ignored;
-    if (!file_.empty() && std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
-  }
-  Status write(const std::vector<std::string>& addresses) {
-    if (file_.empty()) return {};
-    LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(platform::path_from_utf8(file_)));
-    std::string text;
-    for (const std::string& address : addresses)
-      text += address + "\n";
-    LB_RETURN_IF_ERROR(file.write(text));
-    LB_RETURN_IF_ERROR(file.commit_unsynced());
-    written_ = std::move(text);
-    return {};
-  }
-  void remove() {
-    if (written_.empty()) return;
-    // The file may belong to another daemon by now.
-    const auto path = platform::path_from_utf8(file_);
-    const auto text = platform::read_small_file(path, written_.size());
-    std::error_code ignored;
-    if (text.ok() && *text == written_) std::filesystem::remove(path, ignored);
-    written_.clear();
-  }
-
- private:
-  const std::string file_;
-  std::string written_;
 };
 
 // Finds the models and all their names.
@@ -262,6 +171,32 @@ void wait_for_the_end(const ServeArguments& options, SignalRequests& signal_requ
   }
 }
 
+// Parses the arguments of the models, whose names must differ.
+core::Result<std::vector<server::ModelArgument>> parse_models(const std::vector<std::string>& models) {
+  if (models.empty()) {
+    return Status(core::StatusCode::kInvalidArgument,
+                  "no model is given: give MODEL or --model MODEL, or set LATEBIND_MODEL or server.models");
+  }
+  std::vector<server::ModelArgument> arguments;
+  server::NameTable names;
+  for (const std::string& text : models) {
+    LB_ASSIGN_OR_RETURN(auto argument, server::ModelArgument::parse(text));
+    LB_RETURN_IF_ERROR(names.add(server::names_of(argument)));
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
+// Raises the system's limit of open files: one descriptor per connection, plus those of the models and the vendors.
+void allow_open_files(std::size_t connections) {
+  constexpr std::size_t kFilesBesides = 256;
+  const std::size_t needed = connections + kFilesBesides;
+  if (const auto files = platform::allow_open_files(needed); files < needed) {
+    note(fmt::format("warning: the system allows {} open files; {} connections may need {} (ulimit -n)", files,
+                     connections, needed));
+  }
+}
+
 // Adds the address given by --host and --port to --listen.
 void add_address(ServeArguments& options) {
   if (options.host.empty() && options.port.empty()) return;
@@ -286,19 +221,10 @@ Exit serve(const ServeArguments& options) {
   if (quiet && !core::log_enabled(core::LogLevel::kInfo)) show_log(LogShown::kWarnings);
   if (runtime->settings.log_json) print_messages_as_json();
   HeldMessages::release();
-  std::vector<server::ModelArgument> arguments;
   const auto& models = options.models.empty() ? runtime->settings.models : options.models;
-  if (models.empty()) {
-    return misuse("serve", "no model is given: give MODEL or --model MODEL, or set LATEBIND_MODEL or server.models");
-  }
   // Rejects invalid arguments before anything is opened.
-  server::NameTable names;
-  for (const std::string& text : models) {
-    auto argument = server::ModelArgument::parse(text);
-    if (!argument.ok()) return misuse("serve", argument.status().message());
-    if (const auto added = names.add(server::names_of(*argument)); !added.ok()) return misuse("serve", added.message());
-    arguments.push_back(*std::move(argument));
-  }
+  const auto arguments = parse_models(models);
+  if (!arguments.ok()) return misuse("serve", arguments.status().message());
   if (runtime->settings.listen.empty() && inherited->empty()) {
     return misuse("serve", "no address to listen at is given: give --port or --listen, or set server.listen");
   }
@@ -308,13 +234,7 @@ Exit serve(const ServeArguments& options) {
   BackgroundLines lines;
   ReadyFile ready_file(runtime->settings.ready_file);
   if (const auto checked = ready_file.check(); !checked.ok()) return fail(checked);
-  // One descriptor per connection, plus those of the models and the vendors.
-  constexpr std::size_t kFilesBesides = 256;
-  const std::size_t connections = runtime->settings.connections_max;
-  if (const auto files = platform::allow_open_files(connections + kFilesBesides); files < connections + kFilesBesides) {
-    note(fmt::format("warning: the system allows {} open files; {} connections may need {} (ulimit -n)", files,
-                     connections, connections + kFilesBesides));
-  }
+  allow_open_files(runtime->settings.connections_max);
   server::ServerOptions opening;
   opening.settings = runtime->settings;
   for (const platform::InheritedSocket& socket : *inherited)
@@ -339,7 +259,7 @@ Exit serve(const ServeArguments& options) {
   // The niceness applies to the threads that this thread creates from here on, which compute; the threads that answer
   // already exist.
   if (const int nice = runtime->settings.compute_nice; nice > 0) platform::make_way(platform::thread_nice() + nice);
-  auto found = find_models(arguments, *runtime);
+  auto found = find_models(*arguments, *runtime);
   if (!found.ok()) return fail(found.status());
   if (const auto named = add_aliases(runtime->settings.aliases, *found); !named.ok())
     return misuse("serve", named.message());

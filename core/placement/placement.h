@@ -71,6 +71,7 @@ class Placement {
                                                        const Preference& prefers) const;
 
  private:
+  class Resolver;
   struct Term {
     std::string backend;  // empty: any
     std::string device;   // empty: any

@@ -27,9 +27,9 @@
 #include <string_view>
 #include <vector>
 
-namespace latebind::core {
+#include "core/vendor/library_names.h"
 
-enum class System { kLinux, kWindows };
+namespace latebind::core {
 
 // A folder, and a pattern below it: parts separated by '/', each of which may end in "*". Newer versions come first.
 struct SearchPlace {
@@ -71,10 +71,6 @@ struct SearchFacts {
 // Returns the command that installs a Python package with a vendor's library, whichever Python runs it. It installs
 // into a folder of the user that the search covers, because distributions do not let pip write to theirs.
 [[nodiscard]] std::string pip_command(std::string_view package, System system);
-
-// The system and the architecture that this code was compiled for, for backends whose data depends on them.
-[[nodiscard]] System own_system();
-[[nodiscard]] std::string own_architecture();
 
 // What the search asks the file system. Implementations may be used from any thread.
 class FileSystem {
@@ -119,16 +115,5 @@ struct SearchList {
 
 // Makes the list by the rules above.
 [[nodiscard]] SearchList search_list(const VendorLibrary& wanted, const SearchFacts& facts, const FileSystem& files);
-
-// Whether the first name has the newer version. Runs of digits compare as numbers: "2641" is newer than "2541", "1.31"
-// is newer than "1.9".
-[[nodiscard]] bool newer_name(std::string_view a, std::string_view b);
-
-// For "/a/b/c": "/a/b", and "c". The parent is empty if there is no folder above.
-[[nodiscard]] std::string parent_folder(const std::string& path);
-[[nodiscard]] std::string_view last_part(std::string_view path);
-
-// Returns "libopenvino_c.so" or "openvino_c.dll".
-[[nodiscard]] std::string library_name(std::string_view stem, System system);
 
 }  // namespace latebind::core

@@ -50,6 +50,13 @@ class LayersTest(unittest.TestCase):
         self.assertIn("core/a.h:1: is empty", self.findings("core/a.h", ""))
         self.assertIn("core/a.h:1: is empty", self.findings("core/a.h", "\n"))
 
+    def test_a_long_source_is_an_error_unless_it_is_exempt(self):
+        self.assertEqual(self.findings("core/a.cpp", "int a;\n" * 400), "")
+        self.assertIn("core/a.cpp:401: has 402 lines", self.findings("core/a.cpp", "int a;\n" * 402))
+        for path in sorted(self.module.LONG_FILES):
+            self.assertEqual(self.findings(path, "int a;\n" * 1000), "")
+            self.assertTrue((SOURCE / path).is_file(), f"{path} is gone: take it off the list of long files")
+
     def test_upwards_is_refused(self):
         self.assert_refused("core/a.cpp", '#include "embedding/embedder.h"', "may include only")
         self.assert_refused("core/platform/a.cpp", '#include "core/engine/engine.h"', "may include only")

@@ -5,7 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "backends/onnxruntime/backend.h"
-#include "backends/onnxruntime/plugin_providers.h"
+#include "backends/onnxruntime/plugin_device.h"
+#include "backends/onnxruntime/register_provider.h"
 #include "core/backend/questions.h"
 #include "tests/onnxruntime/fake_library.h"
 
