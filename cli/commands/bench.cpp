@@ -199,7 +199,7 @@ void add_bench_embed(Command& bench, Action& chosen) {
   auto options = std::make_shared<BenchArguments>();
   Command& app = *bench.add_subcommand("embed", "Measures the speed of embedding.");
   options->embedder.add_to(app);
-  add_text_source(app, options->source);
+  add_text_source(app, options->source, TextIds::kDropped);
   add_integer(app, "--repeat", options->repeat, 1, 1000,
               "Passes over all texts; the best one counts (default 2). The first pass also warms up, so 1 measures a "
               "cold start.");

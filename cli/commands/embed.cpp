@@ -55,7 +55,7 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
     if (!more) return Text();
     TextRecord& place = pending.emplace_back();
     place.file = record.file;
-    place.line = record.line;
+    place.last_line = record.last_line;
     place.bytes = record.bytes;
     place.end = record.end;
     place.id = record.id;
@@ -153,7 +153,7 @@ std::vector<WrittenOutput> written_outputs(const embedding::Embedder& network, s
 // Opens the file of ids beside the output, for formats that cannot hold ids. Returns an empty function if none is
 // needed.
 Result<IdSink> open_ids(const EmbedArguments& options, Destination& to) {
-  if (!has_ids_beside(options.format) || options.source.format != TextFormat::kJsonl) return IdSink();
+  if (!has_ids_beside(options.format) || are_all_lines(options.source)) return IdSink();
   if (to.kept != nullptr) return IdSink([&to](std::string_view line) { return to.kept->write_id(line); });
   if (!to.is_file) return IdSink();
   LB_ASSIGN_OR_RETURN(to.ids,
@@ -292,17 +292,15 @@ void add_embed(Command& program, Action& chosen) {
       ".parquet, otherwise jsonl).");
   options->prompt.add_to(app, "every text");
   options->prompt.add_role_to(app);
-  add_text_source(app, options->source, options->input_format);
-  add_text(app, "--id-field", options->source.id_field, "NAME",
-           "Field of the JSON object whose string or number is written with the vector: as \"id\" in JSON lines, or as "
-           "a line of FILE.ids.jsonl beside npy and f32. '' for none (default id).");
+  add_text_source(app, options->source, TextIds::kWritten);
   add_dimensions(app, options->dimensions);
   app.add_flag("--restart", options->restart, "Discards what an interrupted run left in FILE.part.");
   app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
-  app.add_option("FILE", options->source.files,
-                 "Text files, read one after the other; - is stdin (default: stdin if no --text is given). Tables "
-                 "(.parquet, .arrow, .csv, .tsv), whose column of texts --text-field names, and files that end in .gz "
-                 "are read by the Python package and go into a file (docs/bulk.md).");
+  app.add_option(
+      "FILE", options->source.files,
+      "Files of texts, read one after the other: lines, JSON lines (.jsonl) and tables (.csv, .tsv), also "
+      "packed (.gz); - is stdin (default: stdin if no --text is given). Binary tables (.parquet, .arrow) are "
+      "read by the Python package and go into a file (docs/bulk.md).");
   app.footer(
       "Memory use does not grow with the input. Progress is shown if stderr is a terminal; the\n"
       "summary shows the device, the precision, texts/s, tokens/s and the share of padding.\n"
@@ -310,8 +308,7 @@ void add_embed(Command& program, Action& chosen) {
       "Examples:\n"
       "  latebind embed all-MiniLM-L6-v2 --text \"hello world\"\n"
       "  latebind embed all-MiniLM-L6-v2 notes.txt > vectors.jsonl\n"
-      "  zcat dump.jsonl.gz | latebind embed all-MiniLM-L6-v2 --input-format jsonl \\\n"
-      "      --text-field body --output-format npy -o vectors.npy -");
+      "  latebind embed all-MiniLM-L6-v2 dump.jsonl.gz --text-field body -o vectors.npy");
   app.callback([options, &chosen] { chosen = [options] { return embed(*options); }; });
 }
 

@@ -60,8 +60,8 @@ class ByVector {
     return ByVector(vector, count);
   }
   void offer(const embedding::VectorWindow& window, std::size_t i, std::uint64_t line, const std::string& text,
-             std::size_t file) {
-    nearest_.offer(window.vectors.subspan(i * dimension_, dimension_), line, text, file);
+             std::size_t file, std::string_view id) {
+    nearest_.offer(window.vectors.subspan(i * dimension_, dimension_), line, text, file, id);
   }
   [[nodiscard]] std::vector<Match> take() && { return std::move(nearest_).take(); }
 
@@ -82,8 +82,8 @@ class ByTerms {
     return ranking;
   }
   void offer(const embedding::VectorWindow& window, std::size_t i, std::uint64_t line, const std::string& text,
-             std::size_t file) {
-    best_.offer(static_cast<float>(embedding::dot(query_, window.sparse[i])), line, text, file);
+             std::size_t file, std::string_view id) {
+    best_.offer(static_cast<float>(embedding::dot(query_, window.sparse[i])), line, text, file, id);
   }
   [[nodiscard]] std::vector<Match> take() && { return std::move(best_).take(); }
 
@@ -110,6 +110,7 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
     std::uint64_t line = 0;
     std::uint64_t bytes = 0;
     std::string text{};
+    std::string id{};
   };
   std::deque<Place> pending;  // the texts in the stream
   LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(
@@ -122,7 +123,7 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
       if (!more) return Text();
       // Empty lines are skipped.
     } while (record.text.find_first_not_of(" \t") == std::string::npos);
-    pending.push_back({record.file, record.line, record.bytes, std::move(record.text)});
+    pending.push_back({record.file, record.line, record.bytes, std::move(record.text), record.id});
     return Text(pending.back().text);
   };
   const auto deliver = [&](const embedding::VectorWindow& window) -> Status {
@@ -130,7 +131,7 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
     const std::size_t count = window.token_counts.size();
     for (std::size_t i = 0; i < count; ++i) {
       Place& place = pending.front();
-      ranking->offer(window, i, place.line, place.text, place.file);
+      ranking->offer(window, i, place.line, place.text, place.file, place.id);
       bytes += place.bytes;
       pending.pop_front();
     }
@@ -221,8 +222,10 @@ Exit search(const SearchArguments& options) {
   if (options.index.empty() && !found->files.empty()) {
     TextSource source = options.source;
     source.files.clear();
-    for (const app::FoundFile& file : found->files)
+    for (const app::FoundFile& file : found->files) {
       source.files.push_back(platform::path_to_utf8(file.path));
+      source.may_be_lines.push_back(!file.was_named && !source.format);
+    }
     auto opened = open_texts(source);
     if (!opened.ok()) return fail(opened.status());
     reader = *std::move(opened);
@@ -264,6 +267,7 @@ Exit search(const SearchArguments& options) {
   const auto start = std::chrono::steady_clock::now();
   auto report =
       find_matches(options, platform::path_from_utf8(opening.model), *found, reader, network, late.get(), *runtime);
+  if (reader && !options.quiet) note_files_by_lines(reader->files_by_lines(), options.source);
   if (report.ok()) {
     const bool is_one_named = found->files.size() == 1 && found->files.front().was_named;
     report->shows_files = options.source.files.size() > 1 || !is_one_named;
@@ -309,12 +313,17 @@ void add_search(Command& program, Action& chosen) {
          },
          "Largest file to read in a folder or for an index, in MiB, 1 to 4096 (default 64).")
       ->type_name("MIB");
-  add_text_source(app, options->source);
-  app.add_flag("--json", options->json,
-               "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, line, text}]}, with "
-               "left_out, index and reranker if they apply; with --rerank, results also have a vector_score.");
+  add_text_source(app, options->source, TextIds::kShown);
+  app.add_flag(
+      "--json", options->json,
+      "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, line, text}]}, with "
+      "left_out, index and reranker if they apply; results have an id if the file has ids, and with --rerank a "
+      "vector_score.");
   app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
-  app.add_option("FILE", options->source.files, "Files and folders to search; - is stdin.")->required();
+  app.add_option("FILE", options->source.files,
+                 "Files and folders to search: lines, JSON lines (.jsonl) and tables (.csv, .tsv), also packed (.gz); "
+                 "- is stdin.")
+      ->required();
   app.footer(
       "Prints rank, score, place and text. The score is the cosine of the two vectors, 1 at best; for a\n"
       "sparse encoder it is their dot product, for a multi-vector encoder the sum of the best products\n"

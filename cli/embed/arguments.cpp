@@ -66,14 +66,7 @@ Status choose_formats(EmbedArguments& options) {
                               ".parquet, or name a format with --output-format",
                               core::quoted(options.output)));
   }
-  if (options.input_format) {
-    options.source.format = *options.input_format;
-    return {};
-  }
-  const auto count = std::ranges::count_if(options.source.files, is_json_lines);
-  if (count > 0 && static_cast<std::size_t>(count) < options.source.files.size()) {
-    return Status(core::StatusCode::kInvalidArgument, "some files end in .jsonl and others do not: set --input-format");
-  }
+  if (options.source.format) return {};
   if (const auto json = std::ranges::find_if(options.source.files, is_json); json != options.source.files.end()) {
     return Status(
         core::StatusCode::kInvalidArgument,
@@ -81,15 +74,21 @@ Status choose_formats(EmbedArguments& options) {
                     "object, say --input-format jsonl; to embed its lines as they are, --input-format lines",
                     core::quoted(*json)));
   }
-  options.source.format = count > 0 ? TextFormat::kJsonl : TextFormat::kLines;
   return {};
+}
+
+bool are_all_lines(const TextSource& source) {
+  return std::ranges::all_of(source.files, [&](const std::string& file) {
+    return source.format.value_or(format_of_name(file)) == TextFormat::kLines;
+  });
 }
 
 Result<app::Json> kept_settings(const EmbedArguments& options) {
   app::Json json;
   json["output_format"] = core::word_of(options.format);
-  json["input_format"] = core::word_of(options.source.format);
-  if (options.source.format == TextFormat::kJsonl) {
+  // Without the option, it follows from the names, which the manifest has.
+  json["input_format"] = options.source.format ? app::Json(core::word_of(*options.source.format)) : app::Json();
+  if (!are_all_lines(options.source)) {
     json["text_field"] = options.source.field;
     json["id_field"] = options.source.id_field;
   }

@@ -17,12 +17,11 @@ namespace latebind::cli {
 struct EmbedArguments {
   EmbedderOptions embedder{};
   PromptArguments prompt{};
-  TextSource source{.id_field = "id"};
+  TextSource source{};
   std::size_t dimensions = 0;
   std::vector<std::string> outputs{};  // empty: the model's own output
-  std::optional<TextFormat> input_format{};
   std::optional<VectorFormat> output_format{};
-  // The formats in use: as given, or derived from the files' names.
+  // The format in use: as given, or derived from the output's name.
   VectorFormat format = VectorFormat::kJsonl;
   std::string output;
   bool restart = false;
@@ -40,6 +39,8 @@ inline constexpr std::size_t kKeptWindowTexts = 1024;
 [[nodiscard]] std::vector<std::string> result_files(const EmbedArguments& options);
 // Rejects an output that would overwrite an input.
 [[nodiscard]] core::Status check_places(const EmbedArguments& options, const std::string& model);
+// Whether every text is a line of a file.
+[[nodiscard]] bool are_all_lines(const TextSource& source);
 // Everything that affects the vectors and how they are written.
 [[nodiscard]] core::Result<app::Json> kept_settings(const EmbedArguments& options);
 

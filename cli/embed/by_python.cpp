@@ -18,11 +18,6 @@ using core::Status;
 
 namespace {
 
-// Whether the Python package reads a file. The lines of CSV are texts only if the command line says so.
-bool is_read_by_python(const EmbedArguments& options, std::string_view file) {
-  return is_binary_table(file) || is_packed(file) || (is_comma_table(file) && !options.input_format);
-}
-
 // Whether the Python package can write the output.
 bool fits_python(const EmbedArguments& options) {
   switch (options.format) {
@@ -37,25 +32,10 @@ bool fits_python(const EmbedArguments& options) {
   }
 }
 
-// Suggests how to do the work without the Python package.
-std::string other_way(const EmbedArguments& options) {
-  for (const std::string& file : options.source.files) {
-    const bool is_lines = options.source.format == TextFormat::kJsonl || !is_comma_table(file);
-    if (is_packed(file) && is_lines) {
-      return fmt::format("; or unpack it: zcat {} | latebind embed MODEL --input-format {} -",
-                         platform::quoted(platform::path_from_utf8(file)), core::word_of(options.source.format));
-    }
-    if (is_comma_table(file)) return "; or embed its lines as they are: --input-format lines";
-  }
-  return {};
-}
-
 }  // namespace
 
 bool is_for_python(const EmbedArguments& options) {
-  return options.format == VectorFormat::kParquet ||
-         std::ranges::any_of(options.source.files,
-                             [&](const std::string& file) { return is_read_by_python(options, file); });
+  return options.format == VectorFormat::kParquet || std::ranges::any_of(options.source.files, is_binary_table);
 }
 
 Result<std::vector<std::string>> python_arguments(const EmbedArguments& options) {
@@ -64,20 +44,18 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
       options.source.files.empty() || std::ranges::find(options.source.files, "-") != options.source.files.end();
   if (!options.source.texts.empty()) {
     return refused(
-        "--text can be written as JSON lines, npy or f32; the Python package, which handles Parquet, Arrow, CSV and "
-        "packed files, embeds files");
+        "--text can be written as JSON lines, npy or f32; the Python package, which handles Parquet and Arrow, embeds "
+        "files");
   }
   if (!options.outputs.empty()) {
     return refused(
-        "--outputs: the Python package, which handles Parquet, Arrow, CSV and packed files, gives one vector for each "
-        "text: leave --outputs out, or embed text or JSON lines and write JSON lines or npy: -o vectors.jsonl");
+        "--outputs: the Python package, which handles Parquet and Arrow, gives one vector for each text: leave "
+        "--outputs out, or embed lines, JSON lines or CSV and write JSON lines or npy: -o vectors.jsonl");
   }
   if (is_stdin) return refused("Parquet cannot be made from stdin: name a FILE");
   if (!fits_python(options)) {
     return refused(
-        fmt::format("the output of Parquet, Arrow, CSV and packed files must be a file that ends in .parquet, .npy or "
-                    ".jsonl: name one with -o{}",
-                    other_way(options)));
+        "the output of Parquet and Arrow files must be a file that ends in .parquet, .npy or .jsonl: name one with -o");
   }
   std::vector<std::string> words{"-o", options.output, "--model", options.embedder.model};
   const auto add = [&words](std::string_view name, std::string value) {
@@ -86,8 +64,15 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
   };
   add("--text-column", options.source.field);
   if (options.source.id_field != "id" && !options.source.id_field.empty()) add("--id-column", options.source.id_field);
-  if (options.input_format || !std::ranges::all_of(options.source.files, is_known_to_python)) {
-    add("--input-format", options.source.format == TextFormat::kJsonl ? "jsonl" : "txt");
+  if (options.source.format) {
+    add("--input-format",
+        std::string(*options.source.format == TextFormat::kLines ? "txt" : core::word_of(*options.source.format)));
+  } else if (!std::ranges::all_of(options.source.files, is_known_to_python)) {
+    if (!are_all_lines(options.source)) {
+      return refused(
+          "the names of some files say nothing of their format: set --input-format, or embed these by themselves");
+    }
+    add("--input-format", "txt");
   }
   // Each as one word, because a value may begin with a dash.
   if (options.prompt.text) words.push_back("--prompt=" + *options.prompt.text);

@@ -79,27 +79,28 @@ void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions
                    embedder.dimension()));
 }
 
-namespace {
-
-template <class Format>
-void add_source(Command& app, TextSource& source, Format& format, std::string_view otherwise) {
+void add_text_source(Command& app, TextSource& source, TextIds ids) {
   add_word(
-      app, "--input-format", format,
-      fmt::format(
-          "Format of the input. lines: one text per line; an empty line is an empty text, and a CR at the end of a "
-          "line is dropped. jsonl: one JSON object per line (default {}). Lines must be UTF-8 and at most 64 MiB long.",
-          otherwise));
-  add_text(app, "--text-field", source.field, "NAME", "Field of the JSON object that holds the text (default text).");
+      app, "--input-format", source.format,
+      "Format of the input. lines: one text per line; an empty line is an empty text, and a CR at the end of a line "
+      "is dropped. jsonl: one JSON object per line. csv: a table whose first row names the columns, separated by "
+      "commas, semicolons or tabs; tsv: by tabs. Files that end in .gz are unpacked. Lines must be UTF-8 and at most "
+      "64 MiB long (default: by FILE's extension: .jsonl or .ndjson, .csv, .tsv, otherwise lines).");
+  add_text(app, "--text-field", source.field, "NAME",
+           "Field of the JSON object, or column of the table, that holds the text (default text).");
+  if (ids == TextIds::kDropped) return;
+  add_text(app, "--id-field", source.id_field, "NAME",
+           ids == TextIds::kShown
+               ? "Field or column whose string or number is shown with the text. '' for none (default id)."
+               : "Field or column whose string or number is written with the vector: as \"id\" in JSON lines, or as a "
+                 "line of FILE.ids.jsonl beside npy and f32. '' for none (default id).");
 }
 
-}  // namespace
-
-void add_text_source(Command& app, TextSource& source) {
-  add_source(app, source, source.format, "lines");
-}
-
-void add_text_source(Command& app, TextSource& source, std::optional<TextFormat>& format) {
-  add_source(app, source, format, "jsonl for names that end in .jsonl or .ndjson, otherwise lines");
+void note_files_by_lines(std::size_t files, const TextSource& source) {
+  if (files == 0) return;
+  note(fmt::format("{} of folders {} no field '{}' and {} read by lines; --text-field names another",
+                   core::counted(files, "table or JSON lines file"), files == 1 ? "has" : "have", source.field,
+                   files == 1 ? "was" : "were"));
 }
 
 Result<TextReader> open_texts(const TextSource& source, TextOption option) {

@@ -47,10 +47,12 @@ void add_dimensions(Command& app, std::size_t& dimensions);
 // Prints a note if the model's files do not say that it was trained for shorter vectors.
 void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions);
 
-// Adds --input-format and --text-field.
-void add_text_source(Command& app, TextSource& source);
-// Likewise, with a format that defaults to that of the files' names.
-void add_text_source(Command& app, TextSource& source, std::optional<TextFormat>& format);
+// What a command does with the ids of texts.
+enum class TextIds { kDropped, kShown, kWritten };
+// Adds --input-format, --text-field and, where a command keeps ids, --id-field.
+void add_text_source(Command& app, TextSource& source, TextIds ids);
+// Prints a note if files of folders were read by their lines because they have no such field.
+void note_files_by_lines(std::size_t files, const TextSource& source);
 // Whether a command has the option --text, which the error for a missing file then suggests.
 enum class TextOption { kNone, kText };
 // Opens the texts of a command. Prints a note on stderr if they come from a terminal.

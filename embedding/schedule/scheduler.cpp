@@ -185,7 +185,8 @@ void Scheduler::Ticket::drop() const {
   {
     const core::MutexLock lock(scheduler_->mutex_);
     if (work->is_over()) return;
-    if (work->error.ok()) work->error = Status(StatusCode::kCancelled, "the texts were dropped before they were computed");
+    if (work->error.ok())
+      work->error = Status(StatusCode::kCancelled, "the texts were dropped before they were computed");
     scheduler_->leave(*work);
     scheduler_->note_if_over(work);
   }

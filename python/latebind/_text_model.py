@@ -263,7 +263,7 @@ class TextModel(Opened):
         request = _abi.lb_output_request(None, rows.address(first), rows.left(first))
         # A copy, because an interrupted call may still read those of its part.
         whole = sized(EncodeOptions) if options is None else EncodeOptions.from_buffer_copy(options)
-        whole.kept = options, request
+        whole.kept = options, request, rows
         whole.outputs = addressof(request)
         whole.output_count = 1
         function = self._encode_function()

@@ -177,8 +177,10 @@ std::span<const Route> routes() {
     for (const std::string_view path : {"/embed", "/", "/invocations"}) {
       made.push_back({.method = "POST",
                       .path = path,
-                      .handle = embed,
-                      .summary = "Embeds texts.",
+                      .handle = path == "/embed" ? embed : answer_root,
+                      .summary = path == "/embed"
+                                     ? "Embeds texts."
+                                     : "Embeds texts; compares sentences if the body is that of /similarity.",
                       .body = embed_body,
                       .answers = {{.status = 200, .description = "The vectors.", .schema = embed_answer}}});
     }

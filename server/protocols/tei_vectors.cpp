@@ -242,6 +242,19 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   embed_call(exchange, service, std::move(call), vectors_text);
 }
 
+void answer_root(const ExchangePtr& exchange, const PathValues& values, Service& service) {
+  // Only a body with the member is parsed twice.
+  constexpr std::string_view kSource = "source_sentence";
+  const std::string_view text = exchange->request().body;
+  JsonBody body;
+  JsonValue member;
+  if (text.find(kSource) != std::string_view::npos && !body.parse(text) &&
+      body.root().at_key("inputs").at_key(kSource).get(member) == simdjson::SUCCESS) {
+    return similarity(exchange, values, service);
+  }
+  return embed(exchange, values, service);
+}
+
 void embed_all(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   EmbedBody body;
   if (!read_embed(exchange, kEmbedAll, service, body)) return;

@@ -149,6 +149,10 @@ def test_token_ids_have_the_vectors_of_their_texts(server, golden, tokenizer):
 
 def test_similarities_are_the_golden_cosines(server, golden):
     found = server.post("/similarity", {"inputs": {"source_sentence": TEXTS[1], "sentences": TEXTS[2:12]}})
+    for path in ("/", "/invocations"):
+        assert server.post(path, {"inputs": {"source_sentence": TEXTS[1], "sentences": TEXTS[2:12]}}) == found
+        # A text, and not the member.
+        assert len(server.post(path, {"inputs": ["source_sentence", '{"source_sentence": 1}']})) == 2
     assert numpy.abs(numpy.array(found) - golden[2:12] @ golden[1]).max() < 1e-4
 
 

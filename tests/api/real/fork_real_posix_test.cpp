@@ -17,6 +17,8 @@
 
 namespace {
 
+using latebind::test::dimension_of;
+using latebind::test::encode_into;
 using latebind::test::said_by_child;
 using ::testing::AllOf;
 using ::testing::AnyOf;

@@ -28,7 +28,7 @@ TEST(KnownErrorsTest, ALineThatMakesNoSenseIsNamed) {
   for (const std::string bad :
        {"MatMul", "MatMul\tin:1", "\tin:1\tvendor 1", "MatMul\tsometimes:1\tvendor 1", "MatMul\tmay:be\tvendor 1",
         "MatMul\tin\tvendor 1", "MatMul\tin:x\tvendor 1", "MatMul\tin:1=2\tvendor 1", "MatMul\ttype:0\tvendor 1",
-        "MatMul\trank:0\tvendor 1", "MatMul\tafter:0\tvendor 1", "MatMul\tafter:x=Cast\tvendor 1", "+\t\tvendor 1",
+        "MatMul\trank:0\tvendor 1", "MatMul\tafter:0\tvendor 1", "MatMul\tafter:x=Cast\tvendor 1", "+\tin:1\tvendor 1",
         "+MatMul\tmay:nan\tvendor 1", "MatMul\trun:all\tvendor 1", "MatMul\topen:x\tvendor 1",
         "MatMul\tmany:0=1\tvendor 1", "MatMul\tany:text\tvendor 1", "MatMul\tmay:nan=1\tvendor 1"}) {
     const auto errors = KnownErrors::read("# A comment\n\nRelu\t\tvendor 1\n" + bad + "\n", "t.tsv", Runtimes{});
