@@ -31,7 +31,7 @@ def test_outputs_of_one_pass_are_those_of_single_passes():
     assert lines_of("--outputs", "dense") == dense
 
 
-def test_a_token_vectors_pool_to_the_vector():
+def test_token_vectors_pool_to_the_vector():
     for line in lines_of("--outputs", "dense,token_vectors"):
         mean = np.mean(np.array(line["token_vectors"], dtype=np.float64), axis=0)
         assert line["dense"] == pytest.approx(list(mean / np.linalg.norm(mean)), abs=1e-6)
@@ -100,7 +100,7 @@ def test_an_output_that_the_model_lacks_is_refused_with_its_outputs():
     message = bad(1, "embed", DATA / "cross_encoders" / "bert", "--outputs", "score", input="a\n")
     assert "its outputs are: score, token_vectors" in message and "`latebind rerank` has them" in message
     described = json.loads(good("inspect", TINY, "--json").stdout)
-    assert list(described["model"]["outputs"]) == ["dense", "token_vectors"]
+    assert list(described["outputs"]) == ["dense", "token_vectors"]
 
 
 @pytest.mark.parametrize(("given", "words"), [
