@@ -80,7 +80,6 @@ core::Result<std::unique_ptr<embedding::Embedder>> open(const lb_runtime& runtim
   typed.batch_tokens = request.batch_tokens;
   typed.max_tokens = request.max_tokens;
   typed.onnx_file = std::move(request.onnx_file);
-  typed.kind = std::nullopt;
   LB_RETURN_IF_ERROR(read_encoder_options(options, typed));
   const auto folder = latebind::platform::path_from_utf8(model_folder);
   auto model = embedding::Embedder::open(runtime.shared->engine, folder, request.placement, typed);

@@ -103,7 +103,7 @@ void add_tokens(Command& program, Action& chosen) {
   options->flags.add_to(app, {}, {"embedding.onnx_file"});
   add_texts(app, "--text", options->source.texts, "TEXT",
             "A text to read before those of files. May be given several times (default: none).");
-  add_text_source(app, options->source);
+  add_text_source(app, options->source, TextIds::kDropped);
   add_integer(app, "--max-tokens", options->max_tokens, 1, kTokensMax,
               "Largest number of tokens of a text, including special tokens (default: the model's limit).");
   options->prompt.add_to(app, "every text");

@@ -151,7 +151,7 @@ def test_options_with_a_value_tell_their_default(command):
         (["embed", "--model", "x", "--device", "nup"], ["unknown device 'nup'", "did you mean npu?", "openvino"]),
         (["embed", "--model", "x", "--device", "openvnio:CPU"], ["did you mean openvino?"]),
         (["embed", "--model", "x", "--output-format", "np"], ["unknown output format 'np'", "did you mean npy?"]),
-        (["embed", "--model", "x", "--input-format", "csv"], ["unknown input format 'csv'", "jsonl"]),
+        (["embed", "--model", "x", "--input-format", "xml"], ["unknown input format 'xml'", "jsonl", "csv"]),
         (["embed", "--model", "x", "--threads", "-1"], ["--threads", "whole number from 0"]),
         (["embed", "--model", "x", "--threads", "two"], ["--threads", "'two'"]),
         (["embed", "--model", "x", "--batch-tokens", "-1"], ["--batch-tokens", "from 0"]),

@@ -1,4 +1,4 @@
-#include "embedding/schedule/work_team.h"
+#include "core/threads/thread_pool.h"
 
 #include <algorithm>
 #include <exception>
@@ -7,48 +7,48 @@
 
 #include "core/platform/thread_nice.h"
 
-namespace latebind::embedding {
+namespace latebind::core {
 
 // Pieces of work that several threads take one after the other. Only pieces that a thread has taken are waited for; a
 // thread that arrives after the last piece was taken has no work.
-class WorkTeam::Shared {
+class ThreadPool::Shared {
  public:
   Shared(std::size_t pieces, const std::function<void(std::size_t)>& work) : pieces_(pieces), work_(work) {}
 
   // Takes pieces until none is left or `is_enough` says so.
   template <class IsEnough>
   void help(IsEnough is_enough) {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     while (next_ < pieces_ && !is_enough()) {
       const std::size_t piece = next_++;
-      lock.unlock();
-      work_(piece);
-      lock.lock();
+      {
+        const MutexUnlock unlocked(mutex_);
+        work_(piece);
+      }
       if (++done_ == pieces_) all_done_.notify_all();
     }
   }
 
   void wait() {
-    std::unique_lock lock(mutex_);
-    all_done_.wait(lock, [this] { return done_ == pieces_; });
+    const MutexLock lock(mutex_);
+    all_done_.wait(mutex_, [this]() LB_REQUIRES(mutex_) { return done_ == pieces_; });
   }
 
  private:
   const std::size_t pieces_;
   const std::function<void(std::size_t)>& work_;  // owned by the caller, which waits for every piece
 
-  std::mutex mutex_;
-  std::condition_variable all_done_;
-  // Guarded by mutex_.
-  std::size_t next_ = 0;
-  std::size_t done_ = 0;
+  Mutex mutex_;
+  Condition all_done_;
+  std::size_t next_ LB_GUARDED_BY(mutex_) = 0;
+  std::size_t done_ LB_GUARDED_BY(mutex_) = 0;
 };
 
-WorkTeam::WorkTeam(std::size_t threads_max) : threads_max_(threads_max), nice_(platform::thread_nice()) {}
+ThreadPool::ThreadPool(std::size_t threads_max) : nice_(platform::thread_nice()), threads_max_(threads_max) {}
 
-WorkTeam::~WorkTeam() {
+ThreadPool::~ThreadPool() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   work_came_.notify_all();
@@ -56,7 +56,7 @@ WorkTeam::~WorkTeam() {
     thread.join();
 }
 
-void WorkTeam::start_threads(std::size_t wanted) {
+void ThreadPool::start_threads(std::size_t wanted) {
   while (threads_.size() < threads_max_ && idle_ < wanted) {
     try {
       threads_.emplace_back([this] { run(); });
@@ -67,24 +67,29 @@ void WorkTeam::start_threads(std::size_t wanted) {
   }
 }
 
-bool WorkTeam::has_thread() {
-  const std::lock_guard lock(mutex_);
+void ThreadPool::allow(std::size_t threads_max) {
+  const MutexLock lock(mutex_);
+  threads_max_ = std::max(threads_max_, threads_max);
+}
+
+bool ThreadPool::has_thread() {
+  const MutexLock lock(mutex_);
   if (threads_.empty()) start_threads(1);
   return !threads_.empty();
 }
 
-void WorkTeam::post(Task task) {
+void ThreadPool::post(Task task) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     tasks_.push_back(std::move(task));
     start_threads(tasks_.size() + help_.size());
   }
   work_came_.notify_one();
 }
 
-bool WorkTeam::ask_for_help(Task help) {
+bool ThreadPool::ask_for_help(Task help) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (help_.size() >= threads_max_) return false;
     help_.push_back(std::move(help));
     start_threads(tasks_.size() + help_.size());
@@ -93,12 +98,12 @@ bool WorkTeam::ask_for_help(Task help) {
   return true;
 }
 
-bool WorkTeam::has_task() {
-  const std::lock_guard lock(mutex_);
+bool ThreadPool::has_task() {
+  const MutexLock lock(mutex_);
   return !tasks_.empty();
 }
 
-void WorkTeam::share(std::size_t pieces, std::size_t helpers_max, const std::function<void(std::size_t)>& work) {
+void ThreadPool::share(std::size_t pieces, std::size_t helpers_max, const std::function<void(std::size_t)>& work) {
   const auto shared = std::make_shared<Shared>(pieces, work);
   try {
     std::size_t helpers = 0;
@@ -113,22 +118,23 @@ void WorkTeam::share(std::size_t pieces, std::size_t helpers_max, const std::fun
   shared->wait();
 }
 
-void WorkTeam::run() {
+void ThreadPool::run() {
   platform::make_way(nice_);
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (true) {
-    work_came_.wait(lock, [this] { return stopping_ || !tasks_.empty() || !help_.empty(); });
+    work_came_.wait(mutex_, [this]() LB_REQUIRES(mutex_) { return stopping_ || !tasks_.empty() || !help_.empty(); });
     if (stopping_) return;
     std::deque<Task>& first = tasks_.empty() ? help_ : tasks_;
     Task task = std::move(first.front());
     first.pop_front();
     --idle_;
-    lock.unlock();
-    task();
-    task = nullptr;
-    lock.lock();
+    {
+      const MutexUnlock unlocked(mutex_);
+      task();
+      task = nullptr;
+    }
     ++idle_;
   }
 }
 
-}  // namespace latebind::embedding
+}  // namespace latebind::core
