@@ -215,8 +215,8 @@ class Target {
       : requested_(std::move(requested)), call_(call) {
     results_->count = count;
     results_->parts.resize(requested_.size());
-    sparse_.resize(requested_.size());
-    ragged_.resize(requested_.size());
+    collected_.resize(requested_.size());
+    sinks_.reserve(requested_.size());
     for (std::size_t i = 0; i < requested_.size(); ++i)
       sinks_.push_back(sink_of(i));
   }
@@ -238,6 +238,12 @@ class Target {
   }
 
  private:
+  // The places from which results that are not rows are collected.
+  struct Collected {
+    std::vector<embedding::SparseVector> sparse{};
+    embedding::TokenSink ragged{};
+  };
+
   embedding::OutputSink sink_of(std::size_t at) {
     const api::RequestedOutput& wanted = requested_[at];
     lb_results::Part& part = results_->parts[at];
@@ -246,13 +252,13 @@ class Target {
     part.dimension = wanted.dimensions;
     embedding::OutputSink sink{.output = wanted.position};
     if (part.form == LB_FORM_SPARSE) {
-      sparse_[at].resize(results_->count);
-      sink.sparse = sparse_[at];
+      collected_[at].sparse.resize(results_->count);
+      sink.sparse = collected_[at].sparse;
     } else if (part.form == LB_FORM_RAGGED) {
       part.own_ragged.dimension = wanted.dimensions;
       part.own_ragged.begins.reserve(results_->count + 1);
-      ragged_[at] = embedding::collect_into(part.own_ragged);
-      sink.ragged = &ragged_[at];
+      collected_[at].ragged = embedding::collect_into(part.own_ragged);
+      sink.ragged = &collected_[at].ragged;
     } else if (wanted.request.rows != nullptr) {
       sink.rows = {wanted.request.rows, wanted.request.capacity};
     } else {
@@ -265,7 +271,7 @@ class Target {
 
   void finish(std::size_t at) {
     lb_results::Part& part = results_->parts[at];
-    if (part.form == LB_FORM_SPARSE) return api::set_sparse(part, sparse_[at]);
+    if (part.form == LB_FORM_SPARSE) return api::set_sparse(part, collected_[at].sparse);
     if (part.form == LB_FORM_RAGGED) {
       embedding::RaggedRows& rows = part.own_ragged;
       if (api::must_normalize(*requested_[at].output, call_)) api::normalize_rows(rows.numbers, rows.dimension);
@@ -282,8 +288,7 @@ class Target {
   std::unique_ptr<lb_results> results_ = std::make_unique<lb_results>();
   const std::vector<api::RequestedOutput> requested_;
   const api::EncodeCall& call_;
-  std::vector<std::vector<embedding::SparseVector>> sparse_;
-  std::vector<embedding::TokenSink> ragged_;
+  std::vector<Collected> collected_;
   std::vector<embedding::OutputSink> sinks_;
 };
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,9 +43,10 @@ void set_results(lb_stream& stream, const embedding::VectorWindow& window) {
   results = {};
   results.count = window.token_counts.size();
   results.token_counts = window.token_counts;
-  for (const api::RequestedOutput& one : stream.requested) {
+  for (std::size_t i = 0; i < stream.requested.size(); ++i) {
+    const api::RequestedOutput& one = stream.requested[i];
     // The window at the end of the stream has no outputs.
-    const auto found = window.outputs.empty() ? embedding::ResultWindow() : window.outputs[one.position];
+    const auto found = window.outputs.empty() ? embedding::ResultWindow() : window.outputs[i];
     lb_results::Part& part = results.parts.emplace_back();
     part.name = one.output->kind().name;
     part.form = api::form_of(*one.output);
@@ -83,8 +85,11 @@ lb_code lb_stream_open(const lb_encoder* encoder, const lb_encode_options* optio
     for (const api::RequestedOutput& one : made->requested) {
       if (one.request.rows != nullptr) return api::misuse(fmt::format("{}: rows are pulled with each window", kOpen));
     }
+    const auto names = std::views::transform(
+        made->requested, [](const api::RequestedOutput& one) { return std::string(one.output->kind().name); });
     LB_ASSIGN_OR_RETURN(const lb_stream_options read, api::read_struct(windows, "lb_stream_options"));
     embedding::EmbedStreamOptions typed{.window_texts = read.window_texts, .texts = made->call.texts};
+    typed.outputs.assign(names.begin(), names.end());
     if (read.window_bytes > 0) typed.window_bytes = read.window_bytes;
     LB_ASSIGN_OR_RETURN(made->stream, embedding::EmbedStream::open(*route, typed));
     made->call.texts.prompt = {};

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from ctypes import addressof, byref, c_char_p
+from ctypes import addressof, byref, c_char_p, memmove, sizeof
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,6 +76,33 @@ class EncodeOptions(_abi.lb_encode_options):
     kept: Any = None
 
 
+class _RowsOptions(EncodeOptions):
+    """Options with a request that writes the rows of the first output to memory. Every call makes one, so it is one
+    object."""
+
+    name: Any
+    rows: int | None
+    capacity: int
+    _fields_ = list(_abi.lb_output_request._fields_)  # noqa: RUF012 - ctypes reads it once
+
+
+_OPTIONS_SIZE = sizeof(EncodeOptions)
+_REQUEST_OFFSET = _RowsOptions.name.offset
+_ONE_REQUEST = bytes(EncodeOptions(_OPTIONS_SIZE, None, 1)) + bytes(sizeof(_abi.lb_output_request))
+
+
+def _into(rows: Rows, first: int, options: EncodeOptions | None) -> _RowsOptions:
+    """Returns `options` with a request that writes to `rows`, from row `first` on. Refers to the memory of both."""
+    whole = _RowsOptions.from_buffer_copy(_ONE_REQUEST)
+    if options is not None:
+        memmove(byref(whole), byref(options), _OPTIONS_SIZE)
+        whole.output_count = 1
+    whole.outputs = addressof(whole) + _REQUEST_OFFSET
+    whole.rows = rows.address(first)
+    whole.capacity = rows.left(first)
+    return whole
+
+
 class _Rate:
     """Predicts how long calls take from previous ones. A data race only makes the prediction less accurate."""
 
@@ -122,7 +149,7 @@ class TextModel(Opened):
         name = c_text(model, "model").decode()
         of_runtime, of_model = settings_of({"device": device, "precision": precision, "strict": strict, **settings})
         self._rate = _Rate()
-        self._totals = EmbedStats()
+        self._totals = 0, 0, 0, 0, 0, 0.0  # the fields of EmbedStats, which takes long to make
         self._totals_lock = Lock()
         of_process = runtime(of_runtime)
         self._folder = folder_of(name, self._kind, of_process, of_model.get("embedding.onnx_file"))
@@ -166,7 +193,7 @@ class TextModel(Opened):
     @property
     def stats(self) -> EmbedStats:
         """What it has done since it was opened."""
-        return self._totals
+        return EmbedStats(*self._totals)
 
     def __repr__(self) -> str:
         if self.closed:
@@ -197,6 +224,10 @@ class TextModel(Opened):
         self._max_tokens = int(info.max_tokens)
         self._max_query_tokens = int(info.max_query_tokens)
         self._input = text_of(info.input)
+        functions = library()
+        self._function: Callable[..., int] = (
+            functions.lb_encoder_encode_pairs if self._input == "pair" else functions.lb_encoder_encode
+        )
         self._of_outputs: list[OutputInfo] = []
         for index in range(info.output_count):
             output = sized(_abi.lb_output_info)
@@ -217,14 +248,14 @@ class TextModel(Opened):
 
     def _add(self, stats: _abi.lb_encode_stats) -> None:
         with self._totals_lock:
-            sum_ = self._totals
-            self._totals = EmbedStats(
-                sum_.texts + stats.texts,
-                sum_.tokens + stats.tokens,
-                sum_.padded_tokens + stats.padded_tokens,
-                sum_.truncated_texts + stats.truncated_texts,
-                sum_.fallback_texts + stats.fallback_texts,
-                sum_.seconds + stats.seconds,
+            texts, tokens, padded_tokens, truncated_texts, fallback_texts, seconds = self._totals
+            self._totals = (
+                texts + stats.texts,
+                tokens + stats.tokens,
+                padded_tokens + stats.padded_tokens,
+                truncated_texts + stats.truncated_texts,
+                fallback_texts + stats.fallback_texts,
+                seconds + stats.seconds,
             )
 
     def _call(
@@ -246,9 +277,6 @@ class TextModel(Opened):
         self._rate.add(texts, stats.seconds)
         self._add(stats)
 
-    def _encode_function(self) -> Callable[..., int]:
-        return library().lb_encoder_encode if self._input == "text" else library().lb_encoder_encode_pairs
-
     def _encode_into(
         self,
         cancellation: Cancellation | None,
@@ -260,18 +288,15 @@ class TextModel(Opened):
         first: int,
     ) -> None:
         """Writes the rows of `texts`, starting at row `first`, into the memory of `rows`."""
-        request = _abi.lb_output_request(None, rows.address(first), rows.left(first))
-        # A copy, because an interrupted call may still read those of its part.
-        whole = sized(EncodeOptions) if options is None else EncodeOptions.from_buffer_copy(options)
-        whole.kept = options, request, rows
-        whole.outputs = addressof(request)
-        whole.output_count = 1
-        function = self._encode_function()
+        function = self._function
+        # An interrupted call may still use what this refers to, so its frame keeps all of that alive.
         self._call(
             cancellation,
             texts,
             until,
-            lambda limits, stats: function(encoder, texts.pointer, texts.count, byref(whole), limits, None, stats),
+            lambda limits, stats: function(
+                encoder, texts.pointer, texts.count, byref(_into(rows, first, options)), limits, None, stats
+            ),
         )
 
     def _encode_as(
@@ -284,7 +309,7 @@ class TextModel(Opened):
     ) -> Owner:
         """Returns the results of `texts`."""
         made = results()
-        function = self._encode_function()
+        function = self._function
         self._call(
             cancellation,
             texts,

@@ -111,6 +111,24 @@ TEST_F(EncoderInterfaceTest, AStreamGivesTheSameOutputs) {
   EXPECT_EQ(end->results.dense("dense")->dimension, rows->dimension);
 }
 
+TEST_F(EncoderInterfaceTest, AStreamGivesTheOutputsThatItWasOpenedForInTheirOrder) {
+  const auto both = open(kDenseModel, {"dense", "token_vectors"});
+  ASSERT_NE(both, nullptr);
+  auto reversed = both->open_stream({.outputs = {"token_vectors", "dense"}});
+  auto one = both->open_stream({.outputs = {"token_vectors"}});
+  ASSERT_TRUE(reversed.ok() && one.ok());
+  for (latebind::Stream* const stream : {&*reversed, &*one}) {
+    ASSERT_TRUE(stream->push(texts).ok());
+    ASSERT_TRUE(stream->finish().ok());
+    const auto window = stream->pull();
+    ASSERT_TRUE(window.ok()) << window.status().message();
+    const auto vectors = window->results.ragged();  // the first one
+    ASSERT_TRUE(vectors.ok()) << vectors.status().message();
+    EXPECT_EQ(vectors->count, 2U);
+    EXPECT_EQ(window->results.dense("dense").ok(), stream == &*reversed);
+  }
+}
+
 TEST_F(EncoderInterfaceTest, DescribesItself) {
   const auto dense = open(kDenseModel);
   ASSERT_NE(dense, nullptr);
