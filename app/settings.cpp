@@ -330,9 +330,16 @@ Status EffectiveSettings::apply_toml_text(std::string_view toml_text, const std:
   const toml::parse_result parsed = toml::parse(toml_text, name);
   if (!parsed) {
     const toml::parse_error& error = parsed.error();
-    const auto unquoted = unquoted_value(toml_text, error.source().begin.line);
-    return Status(StatusCode::kInvalidArgument, fmt::format("{}:{}: {}", name, error.source().begin.line,
-                                                            unquoted.value_or(std::string(error.description()))));
+    // The fault of a text without an end may be found at its line's end, which counts as the next line's begin.
+    std::size_t line = error.source().begin.line;
+    auto why = unquoted_value(toml_text, line);
+    if (!why) why = unclosed_quote(toml_text, line);
+    if (!why && line > 1) {
+      why = unclosed_quote(toml_text, line - 1);
+      if (why) --line;
+    }
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{}:{}: {}", name, line, why.value_or(std::string(error.description()))));
   }
   // All or nothing: one mistake in the file leaves the settings unchanged.
   EffectiveSettings changed = *this;

@@ -109,11 +109,15 @@ struct SettingSpec {
   bool is_secret = false;
   // 'q' for a flag with the short form -q; otherwise 0.
   char letter = 0;
+  // The words that a value, or an item of a list, may be. Null: those of `value`, or of the backend.
+  std::vector<std::string_view> (*words)() = nullptr;
 
   [[nodiscard]] bool is_family() const { return key.ends_with('.'); }
   [[nodiscard]] bool is_truth() const { return value == kTruth || value == kTruthOrAuto; }
   // The value is a comma-separated list.
   [[nodiscard]] bool is_list() const { return value.ends_with(",..."); }
+  // The words for completion, without opening any vendor's library. Empty if only other values are allowed.
+  [[nodiscard]] std::vector<std::string_view> known_words() const;
   // Whether a value may be a whole number, or is a text that happens to look like one.
   [[nodiscard]] bool takes_numbers() const {
     return is_family() || is_truth() || value == "N" || value.starts_with("N,") || value.starts_with("N|") ||

@@ -8,10 +8,12 @@
 #include "app/backends.h"
 #include "app/settings.h"
 #include "app/shape_text.h"
+#include "core/placement/placement_words.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/thread_nice.h"
 #include "core/text/ascii.h"
 #include "core/text/option_text.h"
+#include "core/text/pieces.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 
@@ -371,12 +373,29 @@ Status assign_against(Settings& settings, std::string_view /*key*/, std::string_
   return {};
 }
 
+std::vector<std::string_view> precision_words() {
+  std::vector<std::string_view> words;
+  for (const auto& word : core::Words<core::Precision>::kWords)
+    words.push_back(word.text);
+  return words;
+}
+
+std::vector<std::string_view> device_words() {
+  std::vector<std::string_view> words(core::kPlacementWords.begin(), core::kPlacementWords.end());
+  // A setting of a backend begins with the backend's name, and each backend has one.
+  for (const core::BackendSetting& setting : backend_settings()) {
+    const std::string_view backend = setting.key.substr(0, setting.key.find('.'));
+    if (std::ranges::find(words, backend) == words.end()) words.push_back(backend);
+  }
+  return words;
+}
+
 constexpr SettingSpec kFirst[] = {
     SettingSpec{
         "device", "LATEBIND_DEVICE", "--device", "PLACEMENT",
         "Devices to try in this order, separated by commas: auto, npu, gpu, cpu, a backend (openvino, onnxruntime, "
         "native) or a device as `latebind devices` lists it (openvino:CPU). auto is npu, then gpu, then cpu.",
-        false, assign_device, text_text<&Settings::device>, true},
+        false, assign_device, text_text<&Settings::device>, true, false, 0, device_words},
     SettingSpec{"strict", "LATEBIND_STRICT", "--strict", kTruth,
                 "Reports an error instead of falling back to a later device of the list, both at load and at run time.",
                 false, assign_bool<&Settings::strict>, bool_text<&Settings::strict>, true},
@@ -393,7 +412,7 @@ constexpr SettingSpec kFirst[] = {
         "doctor` measures this processor, and `latebind bench embed --precision f32,bf16` measures a model on it. int8 "
         "(native:CPU only) changes vectors in the second digit. fast (native:CPU only) is the fastest precision whose "
         "vectors kept a cosine of 0.999 to those of f32 when measured with all-MiniLM-L6-v2.",
-        false, assign_precisions, precisions_text, true},
+        false, assign_precisions, precisions_text, true, false, 0, precision_words},
     SettingSpec{"threads", "LATEBIND_THREADS", "--threads", "N",
                 "Threads that compute, shared by all requests. 0: one for each processor that this process may use.",
                 false, assign_number<&Settings::threads, 0, kThreadsMax>, number_text<&Settings::threads>, true},
@@ -557,9 +576,10 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"server.allow_dimensions", "LATEBIND_ALLOW_DIMENSIONS", "--allow-dimensions", kTruth,
                 "Cuts vectors to the dimensions that a request asks for, even if the model was not trained for it.",
                 false, assign_bool<&Settings::allow_dimensions>, bool_text<&Settings::allow_dimensions>},
-    SettingSpec{"server.token_vectors", "LATEBIND_TOKEN_VECTORS", "--token-vectors", kTruth,
-                "Also serves the vectors of single tokens (/embed_all), which loads each model a second time.", false,
-                assign_bool<&Settings::token_vectors>, bool_text<&Settings::token_vectors>},
+    SettingSpec{
+        "server.token_vectors", "LATEBIND_TOKEN_VECTORS", "--token-vectors", kTruth,
+        "Also serves the vectors of single tokens (/embed_all), and other outputs that models have besides their own.",
+        false, assign_bool<&Settings::token_vectors>, bool_text<&Settings::token_vectors>},
     SettingSpec{"server.strict_requests", "LATEBIND_STRICT_REQUESTS", "--strict-requests", kTruth,
                 "Answers 503 if only a fallback device could compute the answer.", false,
                 assign_bool<&Settings::strict_requests>, bool_text<&Settings::strict_requests>},
@@ -593,6 +613,21 @@ constexpr SettingSpec kAfterBackends[] = {
 };
 
 }  // namespace
+
+std::vector<std::string_view> SettingSpec::known_words() const {
+  if (words != nullptr) return words();
+  std::vector<std::string_view> known;
+  for (const core::BackendSetting& of_backend : backend_settings())
+    if (of_backend.key == key) known.assign(of_backend.words.begin(), of_backend.words.end());
+  if (value.find('|') == std::string_view::npos) return known;
+  // "N|auto" has one word.
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::string_view word = core::take_until(rest, '|');
+    if (core::ascii_lowered(word) == word && word.find_first_of(":[=,.") == std::string_view::npos)
+      known.push_back(word);
+  }
+  return known;
+}
 
 std::span<const SettingSpec> settings_schema() {
   // Never destroyed: code that runs at exit may still use it.

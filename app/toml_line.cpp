@@ -16,6 +16,31 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
+std::optional<std::string> unclosed_quote(std::string_view toml, std::size_t line) {
+  std::string_view wanted;
+  for (std::size_t at = 1; at <= line && !toml.empty(); ++at)
+    wanted = trimmed(core::take_until(toml, '\n'));
+  char quote = 0;
+  std::size_t opened = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const char c = wanted[i];
+    if (quote == 0) {
+      if (c == '#') break;
+      if (c != '"' && c != '\'') continue;
+      // Texts of several lines have three quotes.
+      if (wanted.substr(i).starts_with(std::string(3, c))) return std::nullopt;
+      quote = c;
+      opened = i;
+    } else if (c == '\\' && quote == '"') {
+      ++i;
+    } else if (c == quote) {
+      quote = 0;
+    }
+  }
+  if (quote == 0) return std::nullopt;
+  return fmt::format("the quote at column {} is not closed: {}", opened + 1, core::printable(wanted));
+}
+
 std::optional<std::string> unquoted_value(std::string_view toml, std::size_t line) {
   std::string_view wanted;
   std::string table;

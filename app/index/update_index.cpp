@@ -40,24 +40,6 @@ std::string sha256_of(std::string_view text) {
   return bytes;
 }
 
-struct Line {
-  std::uint64_t number = 0;
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
-
-// Returns the line that starts at `begin`, without its end, and advances `begin` past it. std::nullopt at the end of
-// the text.
-std::optional<Line> next_line(std::string_view text, std::size_t& begin, std::uint64_t& number) {
-  if (begin == 0 && text.starts_with(core::kByteOrderMark)) begin = core::kByteOrderMark.size();
-  if (begin >= text.size()) return std::nullopt;
-  const std::size_t end = std::min(text.find('\n', begin), text.size());
-  Line line{.number = ++number, .begin = begin, .end = end};
-  if (line.end > line.begin && text[line.end - 1] == '\r') --line.end;
-  begin = end + 1;
-  return line;
-}
-
 // A file whose texts are being embedded.
 struct NewFile {
   IndexedFile file{};
@@ -208,8 +190,7 @@ class Update {
       new_.push_back({.file = std::move(file)});
       content_ = *std::move(content);
       found_ = found;
-      begin_ = 0;
-      line_ = 0;
+      cutter_ = request_.cut(*found, content_);
       return true;
     }
     return false;
@@ -218,20 +199,20 @@ class Update {
   // Returns the next text of all files, or std::nullopt at the end.
   Result<std::optional<std::string_view>> next() {
     while (true) {
-      while (const auto line = found_ ? next_line(content_, begin_, line_) : std::nullopt) {
-        auto text = request_.text_of(std::string_view(content_).substr(line->begin, line->end - line->begin));
-        if (!text.ok()) return text.status().with_context(fmt::format("{}:{}", found_->name, line->number));
-        if (text->find_first_not_of(" \t") == std::string::npos) continue;
+      while (found_ != nullptr) {
+        const auto more = cutter_->next(piece_);
+        if (!more.ok()) return more.status().with_context(fmt::format("{}:{}", found_->name, piece_.line));
+        if (!*more) break;
+        if (piece_.text.find_first_not_of(" \t") == std::string::npos) continue;
         if (++texts_ > kIndexTextsMax)
           return Status(StatusCode::kInvalidArgument,
                         fmt::format("more than {} texts: use several indices", kIndexTextsMax));
         NewFile& file = new_.back();
-        file.begins.push_back(line->begin);
-        file.ends.push_back(line->end);
-        file.lines.push_back(line->number);
-        pending_.push_back({new_.size() - 1, line->end - line->begin + 1});
-        text_ = *std::move(text);
-        return std::optional<std::string_view>(text_);
+        file.begins.push_back(piece_.begin);
+        file.ends.push_back(piece_.end);
+        file.lines.push_back(piece_.line);
+        pending_.push_back({new_.size() - 1, piece_.end - piece_.begin + 1});
+        return std::optional<std::string_view>(piece_.text);
       }
       found_ = nullptr;
       LB_ASSIGN_OR_RETURN(const bool more, read_next_file());
@@ -309,9 +290,8 @@ class Update {
   // The file being read.
   const FoundFile* found_ = nullptr;
   std::string content_;
-  std::size_t begin_ = 0;
-  std::uint64_t line_ = 0;
-  std::string text_;
+  std::unique_ptr<TextCutter> cutter_;
+  TextCutter::Piece piece_;
 };
 
 }  // namespace
@@ -343,10 +323,14 @@ Status read_places(const IndexRequest& request, const IndexUpdate& update, std::
                   fmt::format("{} changed while it was searched; run this again", platform::quoted(found.path)));
   }
   const IndexedTexts texts = update.index->texts_of(place);
+  const auto cutter = request.cut(found, *content);
   for (TextPlace& one : places) {
-    const auto begin = static_cast<std::size_t>(texts.begins[one.text]);
-    const auto size = static_cast<std::size_t>(texts.ends[one.text]) - begin;
-    LB_ASSIGN_OR_RETURN(one.content, request.text_of(std::string_view(*content).substr(begin, size)));
+    TextCutter::Piece piece{.line = texts.lines[one.text],
+                            .begin = static_cast<std::size_t>(texts.begins[one.text]),
+                            .end = static_cast<std::size_t>(texts.ends[one.text])};
+    LB_RETURN_IF_ERROR(cutter->read(piece));
+    one.content = std::move(piece.text);
+    one.id = std::move(piece.id);
   }
   return {};
 }

@@ -19,13 +19,35 @@
 
 namespace latebind::app {
 
+// Cuts the content of a file into texts. The content outlives it.
+class TextCutter {
+ public:
+  TextCutter() = default;
+  TextCutter(const TextCutter&) = delete;
+  TextCutter& operator=(const TextCutter&) = delete;
+  virtual ~TextCutter() = default;
+
+  // The bytes [begin, end) of the content that give one text.
+  struct Piece {
+    std::uint64_t line = 0;  // where it begins, from 1
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string text{};
+    std::string id{};  // as JSON; empty: none
+  };
+  // Returns false at the end. `piece` has the line of an error.
+  [[nodiscard]] virtual core::Result<bool> next(Piece& piece) = 0;
+  // Fills in the text and the id of a piece that next() found earlier, perhaps of another cutter.
+  [[nodiscard]] virtual core::Status read(Piece& piece) = 0;
+};
+
 struct IndexRequest {
   std::filesystem::path file{};  // the index; its folder must exist
   IndexedBy by{};
   std::span<const FoundFile> texts{};
   std::uint64_t bytes_max = kTextFileBytesMax;  // the size limit for a file with texts
-  // Extracts the text of a line. Empty texts are skipped.
-  std::function<core::Result<std::string>(std::string_view line)> text_of{};
+  // Makes the cutter of a file. Empty texts are skipped.
+  std::function<std::unique_ptr<TextCutter>(const FoundFile& file, std::string_view content)> cut{};
   const embedding::Embedder* embedder = nullptr;
   embedding::EmbedStreamOptions stream{};
   // Receives what the user should know but is not an error.
@@ -57,6 +79,7 @@ struct IndexUpdate {
 struct TextPlace {
   std::size_t text = 0;
   std::string content{};
+  std::string id{};  // as JSON; empty: none
 };
 // Fills in the content of texts of one file of the request. Returns kIo if the file has changed since it was embedded.
 [[nodiscard]] core::Status read_places(const IndexRequest& request, const IndexUpdate& update, std::size_t file,

@@ -10,6 +10,7 @@
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/client.h"
 #include "cli/terminal/messages.h"
+#include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
 
@@ -106,21 +107,25 @@ void add_compile(Command& program, Action& chosen) {
   auto options = std::make_shared<CompileArguments>();
   Command& app = *program.add_subcommand(
       "compile", "Compiles a model for devices, present or not, into one file with the portable model.");
-  app.add_option(kModelNames, options->compile.model,
-                 "Folder of an embedding model, its name on the hub (ORG/NAME), an ONNX file or an OpenVINO IR (.xml); "
-                 "with --add, a bundle; with --format pte, also a bundle, or an ExecuTorch program (.pte) to convert.")
+  take_model_from_variable(
+      app.add_option(
+          kModelNames, options->compile.model,
+          "Folder of an embedding model, its name on the hub (ORG/NAME), an ONNX file or an OpenVINO IR (.xml); "
+          "with --add, a bundle; with --format pte, also a bundle, or an ExecuTorch program (.pte) to convert."))
       ->required()
       ->type_name("MODEL");
   add_texts(app, "--target", options->compile.targets, "T,T,...",
             "Targets: cpu, npu:ARCHITECTURE such as npu:v73 or npu:4000, or a device's full name. `latebind devices "
             "--virtual` lists them. Without it, only the portable model is written.")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->words({"cpu"}, /*is_list=*/true);
   add_texts(
       app, "--shapes", options->compile.shapes, "SHAPES",
       "Input shapes: a list such as 1x32,1x128, each for all inputs, or 2x3+3x4 for one shape per input; static: those "
       "of embedding.static_lengths; dynamic: as the model declares them; auto: static if the model embeds text, "
       "otherwise dynamic. A model that embeds text has static shapes only on NPUs: other devices take any length.")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->words({"auto", "dynamic", "static"});
   add_word(app, "--format", options->compile.format,
            "Format of the output. bundle: one ZIP file. folder: the same, unpacked. blob: only the output of the "
            "vendor's compiler. pte: a program for ExecuTorch that contains the bundle; MODEL may then be a bundle.");

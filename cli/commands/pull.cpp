@@ -5,6 +5,7 @@
 
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/client.h"
+#include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/setting_flags.h"
 #include "core/platform/files/folders.h"
@@ -38,8 +39,10 @@ Exit pull(const PullArguments& options) {
 void add_pull(Command& program, Action& chosen) {
   auto options = std::make_shared<PullArguments>();
   Command& app = *program.add_subcommand("pull", "Downloads a model from the hub.");
-  add_text(app, kModelNames, options->model, "ORG/NAME[@REVISION]",
-           "The model, and its branch, tag or commit (default: main). NAME alone means sentence-transformers/NAME.")
+  take_model_from_variable(
+      add_text(
+          app, kModelNames, options->model, "ORG/NAME[@REVISION]",
+          "The model, and its branch, tag or commit (default: main). NAME alone means sentence-transformers/NAME."))
       ->required();
   options->flags.add_to(app, {}, {"embedding.onnx_file"});
   app.add_flag("--force", options->force, "Downloads all files again, even if they are intact.");

@@ -40,11 +40,11 @@ Exit rerank(const RerankArguments& options) {
   auto reader = open_texts(options.source);
   if (!reader.ok()) return fail(reader.status());
   EmbedderOptions opening = options.model;
-  const auto found = opening.find_model(runtime->onnx_file, embedding::EncoderKind::kCrossEncoder);
+  const auto found = opening.find_model(runtime->onnx_file, embedding::kScoreOutput.name);
   if (!found.ok()) return fail(found);
-  auto opened = open_network(opening, *runtime, std::nullopt);
+  auto opened = open_network(opening, *runtime);
   if (!opened.ok()) return fail(opened.status());
-  if (options.raw_scores && (*opened)->kind() == embedding::EncoderKind::kMultiVectorEncoder) {
+  if (options.raw_scores && (*opened)->gives(embedding::kMultiVectorOutput.name)) {
     return misuse("rerank", "--raw-scores is for cross-encoders: a multi-vector encoder's scores are always raw");
   }
   const auto reranker = Reranker::of(*std::move(opened), options.model.model, options.raw_scores);
@@ -66,12 +66,13 @@ void add_rerank(Command& program, Action& chosen) {
   app.add_flag("--raw-scores", options->raw_scores,
                "Prints the network's logits, without the model's activation function (often a sigmoid).");
   options->model.add_to(app, "A cross-encoder or multi-vector encoder");
-  add_text_source(app, options->source);
+  add_text_source(app, options->source, TextIds::kShown);
   app.add_flag("--json", options->json,
                "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, "
-               "line, text}]}.");
+               "line, text}]}; results have an id if the file has ids.");
   app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
-  app.add_option("FILE", options->source.files, "File whose lines are ranked; - is stdin.")
+  app.add_option("FILE", options->source.files,
+                 "File whose lines, objects (.jsonl) or rows (.csv, .tsv) are ranked, also packed (.gz); - is stdin.")
       ->required()
       ->repeats(Repeat::kError);
   app.footer(

@@ -15,6 +15,7 @@
 #include "cli/data/file_names.h"
 #include "cli/data/percentile.h"
 #include "cli/terminal/byte_sink.h"
+#include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
 #include "core/platform/files/folders.h"
@@ -213,8 +214,9 @@ Exit run(const RunArguments& options) {
 void add_run(Command& program, Action& chosen) {
   auto options = std::make_shared<RunArguments>();
   Command& app = *program.add_subcommand("run", "Runs any ONNX or OpenVINO IR model, or a bundle.");
-  add_text(app, kModelNames, options->model, "FILE",
-           "The model: ONNX (.onnx), OpenVINO IR (.xml with its .bin beside it), or a bundle.")
+  take_model_from_variable(
+      add_text(app, kModelNames, options->model, "FILE",
+               "The model: ONNX (.onnx), OpenVINO IR (.xml with its .bin beside it), or a bundle."))
       ->required();
   add_texts(app, "--input", options->inputs.files, "NAME=FILE.npy",
             "Reads input NAME from a NumPy file. May be given several times. Inputs without a file are random: floats "

@@ -20,6 +20,7 @@
 #include "core/platform/files/folders.h"
 #include "core/text/utf8.h"
 #include "embedding/embed_stream.h"
+#include "embedding/outputs/dense.h"
 
 namespace latebind::cli {
 namespace {
@@ -59,8 +60,8 @@ class ByVector {
     return ByVector(vector, count);
   }
   void offer(const embedding::VectorWindow& window, std::size_t i, std::uint64_t line, const std::string& text,
-             std::size_t file) {
-    nearest_.offer(window.vectors.subspan(i * dimension_, dimension_), line, text, file);
+             std::size_t file, std::string_view id) {
+    nearest_.offer(window.vectors.subspan(i * dimension_, dimension_), line, text, file, id);
   }
   [[nodiscard]] std::vector<Match> take() && { return std::move(nearest_).take(); }
 
@@ -81,8 +82,8 @@ class ByTerms {
     return ranking;
   }
   void offer(const embedding::VectorWindow& window, std::size_t i, std::uint64_t line, const std::string& text,
-             std::size_t file) {
-    best_.offer(static_cast<float>(embedding::dot(query_, window.sparse[i])), line, text, file);
+             std::size_t file, std::string_view id) {
+    best_.offer(static_cast<float>(embedding::dot(query_, window.sparse[i])), line, text, file, id);
   }
   [[nodiscard]] std::vector<Match> take() && { return std::move(best_).take(); }
 
@@ -109,6 +110,7 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
     std::uint64_t line = 0;
     std::uint64_t bytes = 0;
     std::string text{};
+    std::string id{};
   };
   std::deque<Place> pending;  // the texts in the stream
   LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(
@@ -121,7 +123,7 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
       if (!more) return Text();
       // Empty lines are skipped.
     } while (record.text.find_first_not_of(" \t") == std::string::npos);
-    pending.push_back({record.file, record.line, record.bytes, std::move(record.text)});
+    pending.push_back({record.file, record.line, record.bytes, std::move(record.text), record.id});
     return Text(pending.back().text);
   };
   const auto deliver = [&](const embedding::VectorWindow& window) -> Status {
@@ -129,7 +131,7 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
     const std::size_t count = window.token_counts.size();
     for (std::size_t i = 0; i < count; ++i) {
       Place& place = pending.front();
-      ranking->offer(window, i, place.line, place.text, place.file);
+      ranking->offer(window, i, place.line, place.text, place.file, place.id);
       bytes += place.bytes;
       pending.pop_front();
     }
@@ -175,7 +177,8 @@ Result<MatchReport> find_matches(const SearchArguments& options, const std::file
                                                                options.prompt.choice()));
     return rank_lines({.query = options.query, .count = found_count(options), .quiet = options.quiet}, *reader, scores);
   }
-  if (network.kind() == embedding::EncoderKind::kSparseEncoder) return find<ByTerms>(options, *reader, network);
+  if (network.output().kind().form == embedding::ResultForm::kSparseRow)
+    return find<ByTerms>(options, *reader, network);
   return find<ByVector>(options, *reader, network);
 }
 
@@ -196,11 +199,11 @@ Status rerank(const SearchArguments& options, const Reranker& reranker, MatchRep
   return {};
 }
 
-// Returns what is wrong with the options for a model of this kind, or "".
-std::string_view misused(const SearchArguments& options, embedding::EncoderKind kind) {
-  if (kind == embedding::EncoderKind::kMultiVectorEncoder && options.dimensions > 0)
+// Returns what is wrong with the options for a model with results of this form, or "".
+std::string_view misused(const SearchArguments& options, embedding::ResultForm form) {
+  if (form == embedding::ResultForm::kRaggedRows && options.dimensions > 0)
     return "--dimensions: token vectors cannot be cut";
-  if (kind != embedding::EncoderKind::kEmbedder && !options.index.empty())
+  if (form != embedding::ResultForm::kRow && !options.index.empty())
     return "--index keeps one vector per line, which this model does not produce; leave it out, or use an embedding "
            "model";
   return {};
@@ -219,8 +222,10 @@ Exit search(const SearchArguments& options) {
   if (options.index.empty() && !found->files.empty()) {
     TextSource source = options.source;
     source.files.clear();
-    for (const app::FoundFile& file : found->files)
+    for (const app::FoundFile& file : found->files) {
       source.files.push_back(platform::path_to_utf8(file.path));
+      source.may_be_lines.push_back(!file.was_named && !source.format);
+    }
     auto opened = open_texts(source);
     if (!opened.ok()) return fail(opened.status());
     reader = *std::move(opened);
@@ -229,11 +234,14 @@ Exit search(const SearchArguments& options) {
   // Resolves a model given by name to its folder.
   EmbedderOptions opening = options.embedder;
   if (const auto model = opening.find_model(runtime->onnx_file); !model.ok()) return fail(model);
-  auto opened = open_network(opening, *runtime, /*kind=*/std::nullopt);
+  auto opened = open_network(opening, *runtime);
   if (!opened.ok()) return fail(opened.status());
-  const embedding::EncoderKind kind = (*opened)->kind();
-  if (kind == embedding::EncoderKind::kCrossEncoder) return fail(embedding::wrong_kind(options.embedder.model, kind));
-  if (const auto why = misused(options, kind); !why.empty()) return misuse("search", why);
+  const embedding::ResultForm form = (*opened)->output().kind().form;
+  if ((*opened)->output().kind().input != &embedding::kTextInput) {
+    return fail(
+        embedding::no_such_output(options.embedder.model, embedding::kDenseOutput.name, (*opened)->model_outputs()));
+  }
+  if (const auto why = misused(options, form); !why.empty()) return misuse("search", why);
   std::unique_ptr<Reranker> reranker;
   if (!options.reranker.empty()) {
     EmbedderOptions second = options.embedder;
@@ -242,10 +250,10 @@ Exit search(const SearchArguments& options) {
     app::Runtime others = *runtime;
     others.onnx_file.clear();
     others.max_tokens = 0;
-    if (const auto place = second.find_model(others.onnx_file, embedding::EncoderKind::kCrossEncoder); !place.ok()) {
+    if (const auto place = second.find_model(others.onnx_file, embedding::kScoreOutput.name); !place.ok()) {
       return fail(place.with_context("--rerank"));
     }
-    auto ranking = open_network(second, others, /*kind=*/std::nullopt);
+    auto ranking = open_network(second, others);
     if (!ranking.ok()) return fail(ranking.status().with_context("--rerank"));
     auto made = Reranker::of(*std::move(ranking), options.reranker);
     if (!made.ok()) return fail(made.status().with_context("--rerank"));
@@ -253,12 +261,13 @@ Exit search(const SearchArguments& options) {
   }
 
   std::unique_ptr<embedding::MultiVectorEncoder> late;
-  if (kind == embedding::EncoderKind::kMultiVectorEncoder) late = embedding::MultiVectorEncoder::of(*std::move(opened));
+  if (form == embedding::ResultForm::kRaggedRows) late = embedding::MultiVectorEncoder::of(*std::move(opened));
   const embedding::Embedder& network = late ? late->network() : **opened;
   const auto attested = network.attestation();
   const auto start = std::chrono::steady_clock::now();
   auto report =
       find_matches(options, platform::path_from_utf8(opening.model), *found, reader, network, late.get(), *runtime);
+  if (reader && !options.quiet) note_files_by_lines(reader->files_by_lines(), options.source);
   if (report.ok()) {
     const bool is_one_named = found->files.size() == 1 && found->files.front().was_named;
     report->shows_files = options.source.files.size() > 1 || !is_one_named;
@@ -304,12 +313,17 @@ void add_search(Command& program, Action& chosen) {
          },
          "Largest file to read in a folder or for an index, in MiB, 1 to 4096 (default 64).")
       ->type_name("MIB");
-  add_text_source(app, options->source);
-  app.add_flag("--json", options->json,
-               "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, line, text}]}, with "
-               "left_out, index and reranker if they apply; with --rerank, results also have a vector_score.");
+  add_text_source(app, options->source, TextIds::kShown);
+  app.add_flag(
+      "--json", options->json,
+      "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, line, text}]}, with "
+      "left_out, index and reranker if they apply; results have an id if the file has ids, and with --rerank a "
+      "vector_score.");
   app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
-  app.add_option("FILE", options->source.files, "Files and folders to search; - is stdin.")->required();
+  app.add_option("FILE", options->source.files,
+                 "Files and folders to search: lines, JSON lines (.jsonl) and tables (.csv, .tsv), also packed (.gz); "
+                 "- is stdin.")
+      ->required();
   app.footer(
       "Prints rank, score, place and text. The score is the cosine of the two vectors, 1 at best; for a\n"
       "sparse encoder it is their dot product, for a multi-vector encoder the sum of the best products\n"

@@ -78,7 +78,7 @@ Exit tokens(const TokensArguments& options) {
   const auto place = app::find_model(options.model, onnx_file, TerminalClient().client());
   if (!place.ok()) return fail(place.status());
   const auto folder = app::open_folder(*place, onnx_file);
-  if (!folder.ok()) return fail(folder.status());
+  if (!folder.ok()) return fail(as_model_argument(folder.status(), options.model));
   const auto route = folder->route_for(options.prompt.role);
   if (!route.ok()) return misuse("tokens", route.status().message());
   const auto tokenizer = (*route)->open_tokenizer();
@@ -103,7 +103,7 @@ void add_tokens(Command& program, Action& chosen) {
   options->flags.add_to(app, {}, {"embedding.onnx_file"});
   add_texts(app, "--text", options->source.texts, "TEXT",
             "A text to read before those of files. May be given several times (default: none).");
-  add_text_source(app, options->source);
+  add_text_source(app, options->source, TextIds::kDropped);
   add_integer(app, "--max-tokens", options->max_tokens, 1, kTokensMax,
               "Largest number of tokens of a text, including special tokens (default: the model's limit).");
   options->prompt.add_to(app, "every text");

@@ -8,6 +8,7 @@
 
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/client.h"
+#include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
 #include "core/text/one_line.h"
@@ -65,8 +66,10 @@ Exit verify(const VerifyArguments& arguments) {
 void add_verify(Command& program, Action& chosen) {
   auto arguments = std::make_shared<VerifyArguments>();
   Command& app = *program.add_subcommand("verify", "Compares the results of two devices.");
-  add_text(app, kModelNames, arguments->options.model, "MODEL",
-           "A model that embeds text (its folder, a bundle or ORG/NAME on the hub), an ONNX file, or an OpenVINO IR.")
+  take_model_from_variable(
+      add_text(
+          app, kModelNames, arguments->options.model, "MODEL",
+          "A model that embeds text (its folder, a bundle or ORG/NAME on the hub), an ONNX file, or an OpenVINO IR."))
       ->required();
   add_texts(app, "--input", arguments->options.inputs.files, "NAME=FILE.npy",
             "Reads input NAME from a NumPy file, instead of generating several samples. May be given several times.");

@@ -1,13 +1,16 @@
 #include "cli/data/json_field.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstddef>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/json.h"
 #include "core/text/ascii.h"
+#include "core/text/quote.h"
 
 namespace latebind::cli {
 namespace {
@@ -20,7 +23,9 @@ using nlohmann::json;
 // Follows the parser's events and keeps the requested string. Returning false stops the parser.
 class FieldFinder final : public json::json_sax_t {
  public:
-  FieldFinder(std::string_view field, std::string_view id_field) : field_(field), id_field_(id_field) {}
+  // `keeps_names`: take() names the fields that the object has, if the requested one is missing.
+  FieldFinder(std::string_view field, std::string_view id_field, bool keeps_names = false)
+      : field_(field), id_field_(id_field), keeps_names_(keeps_names) {}
 
   bool null() override { return other("null"); }
   bool boolean(bool) override { return other("a boolean"); }
@@ -68,6 +73,8 @@ class FieldFinder final : public json::json_sax_t {
     wanted_ = depth_ == 1 && value == field_;
     id_is_next_ = depth_ == 1 && !id_field_.empty() && value == id_field_;
     if (id_is_next_) id_.clear();
+    if (keeps_names_ && depth_ == 1 && names_.size() < kNamesShown)
+      names_.push_back(core::quoted(value, kNameBytesShown));
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
@@ -77,6 +84,10 @@ class FieldFinder final : public json::json_sax_t {
     return false;
   }
 
+  // Whether the line is an object without the requested field.
+  [[nodiscard]] bool lacks_field() const {
+    return !error_position_ && top_kind_.empty() && wrong_kind_.empty() && !found_;
+  }
   // Whether parsing stopped at a number that is valid JSON but too large for a double.
   [[nodiscard]] bool met_large_number() const { return met_large_number_; }
 
@@ -91,7 +102,9 @@ class FieldFinder final : public json::json_sax_t {
       return Status(StatusCode::kInvalidArgument, fmt::format("field '{}' is {}, not a string", field_, wrong_kind_));
     }
     if (!found_) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("the object has no field '{}'", field_));
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("the object has no field '{}'{}; --text-field names the field of the text", field_,
+                                names_.empty() ? "" : fmt::format(" among {}", fmt::join(names_, ", "))));
     }
     return TextField{.text = *std::move(found_), .id = std::move(id_)};
   }
@@ -110,6 +123,9 @@ class FieldFinder final : public json::json_sax_t {
     return true;
   }
 
+  static constexpr std::size_t kNamesShown = 8;
+  static constexpr std::size_t kNameBytesShown = 64;
+
   std::string_view field_;
   std::string_view id_field_;
   bool id_is_next_ = false;
@@ -117,6 +133,8 @@ class FieldFinder final : public json::json_sax_t {
   std::size_t depth_ = 0;
   bool wanted_ = false;
   std::optional<std::string> found_;
+  bool keeps_names_ = false;
+  std::vector<std::string> names_;
   std::string_view wrong_kind_;
   std::string_view top_kind_;
   std::optional<std::size_t> error_position_;
@@ -177,16 +195,19 @@ Result<TextField> text_field(std::string_view line, std::string_view field, std:
   FieldFinder finder(field, id_field);
   // False also if the finder found a mistake, which take() returns.
   (void)json::sax_parse(line, &finder);
-  if (!finder.met_large_number()) return std::move(finder).take();
-  // The numbers have changed, so an id among them would be wrong.
-  FieldFinder again(field, {});
-  (void)json::sax_parse(without_numbers(line), &again);
-  return std::move(again).take();
-}
-
-Result<std::string> string_field(std::string_view line, std::string_view field) {
-  LB_ASSIGN_OR_RETURN(TextField found, text_field(line, field, {}));
-  return std::move(found.text);
+  if (finder.met_large_number()) {
+    // The numbers have changed, so an id among them would be wrong.
+    const std::string changed = without_numbers(line);
+    FieldFinder again(field, {}, /*keeps_names=*/true);
+    (void)json::sax_parse(changed, &again);
+    return std::move(again).take();
+  }
+  if (finder.lacks_field()) {
+    FieldFinder telling(field, {}, /*keeps_names=*/true);
+    (void)json::sax_parse(line, &telling);
+    return std::move(telling).take();
+  }
+  return std::move(finder).take();
 }
 
 }  // namespace latebind::cli

@@ -26,13 +26,15 @@ bool better(const Match& a, const Match& b) {
 Nearest::Nearest(std::span<const float> query, std::size_t count)
     : query_(query.begin(), query.end()), query_length_(std::sqrt(dot(query, query))), best_(count) {}
 
-void Nearest::offer(std::span<const float> vector, std::uint64_t line, const std::string& text, std::size_t file) {
+void Nearest::offer(std::span<const float> vector, std::uint64_t line, const std::string& text, std::size_t file,
+                    std::string_view id) {
   const double lengths = query_length_ * std::sqrt(dot(vector, vector));
   const double cosine = lengths > 0 ? dot(query_, vector) / lengths : 0;
-  best_.offer(std::isfinite(cosine) ? static_cast<float>(cosine) : -1.0F, line, text, file);
+  best_.offer(std::isfinite(cosine) ? static_cast<float>(cosine) : -1.0F, line, text, file, id);
 }
 
-void BestMatches::offer(float score, std::uint64_t line, const std::string& text, std::size_t file) {
+void BestMatches::offer(float score, std::uint64_t line, const std::string& text, std::size_t file,
+                        std::string_view id) {
   Match match{.score = score, .file = file, .line = line};
   if (heap_.size() == count_) {
     if (!better(match, heap_.front())) return;
@@ -40,6 +42,7 @@ void BestMatches::offer(float score, std::uint64_t line, const std::string& text
     heap_.pop_back();
   }
   match.text = std::string(core::cut_utf8(text, kTextMax));
+  match.id = id;
   heap_.push_back(std::move(match));
   std::ranges::push_heap(heap_, better);
 }

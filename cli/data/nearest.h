@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Match {
   std::size_t file = 0;  // its number, if there are several files
   std::uint64_t line = 0;
   std::string text{};
+  std::string id{};  // as JSON; empty: none
   // The score of the first search, if `score` comes from a reranker.
   std::optional<float> first_score{};
 };
@@ -27,7 +29,7 @@ class BestMatches {
   explicit BestMatches(std::size_t count) : count_(count) {}
 
   // Adds a text if it is among the best. Only then copies it, at most kTextMax bytes.
-  void offer(float score, std::uint64_t line, const std::string& text, std::size_t file = 0);
+  void offer(float score, std::uint64_t line, const std::string& text, std::size_t file = 0, std::string_view id = {});
 
   // Best first; equal scores in the order of files and lines.
   [[nodiscard]] std::vector<Match> take() &&;
@@ -45,7 +47,8 @@ class Nearest {
   Nearest(std::span<const float> query, std::size_t count);
 
   // Offers a vector of the query's length, with the cosine as its score, from -1 to 1. See BestMatches::offer().
-  void offer(std::span<const float> vector, std::uint64_t line, const std::string& text, std::size_t file = 0);
+  void offer(std::span<const float> vector, std::uint64_t line, const std::string& text, std::size_t file = 0,
+             std::string_view id = {});
   [[nodiscard]] std::vector<Match> take() && { return std::move(best_).take(); }
 
   static constexpr std::size_t kTextMax = BestMatches::kTextMax;

@@ -93,8 +93,15 @@ Option* Option::check(Take see) {
   return this;
 }
 
-Option* Option::words(std::vector<std::string> all) {
+Option* Option::words(std::vector<std::string> all, bool is_list) {
   words_ = std::move(all);
+  is_list_of_words_ = is_list;
+  return this;
+}
+
+Option* Option::variable(std::string name, Elsewhere read) {
+  variable_ = std::move(name);
+  elsewhere_ = std::move(read);
   return this;
 }
 
@@ -189,6 +196,7 @@ class LineReader {
       take_word(words_[next_++]);
     if (request_ != ReadLine::Request::kRun) return {command_, request_, {}};
     if (mistake_.ok()) check_command();
+    if (mistake_.ok()) read_variables();
     if (mistake_.ok()) assign_arguments();
     if (mistake_.ok()) check_options();
     if (mistake_.ok()) give_values();
@@ -273,6 +281,7 @@ class LineReader {
     for (std::size_t i = 1; i < word.size(); ++i) {
       const std::string name = {'-', word[i]};
       if (name == "-h") return note_request(ReadLine::Request::kShortHelp);
+      if (name == "-V") return note_request(ReadLine::Request::kVersion);
       const Option* const option = find(name, ignored);
       if (option == nullptr) return note_unknown(i == 1 ? word.substr(0, word.find('=')) : name);
       if (option->is_flag()) {
@@ -373,6 +382,22 @@ class LineReader {
     return std::ranges::any_of(values_, [&](const Value& value) { return value.option == &option; });
   }
 
+  // Takes the values of required positional options from variables if the arguments do not suffice.
+  void read_variables() {
+    auto arguments = static_cast<std::size_t>(std::ranges::count(values_, nullptr, &Value::option));
+    std::size_t needed = 0;
+    for (const Option& option : command_->options())
+      needed += option.is_positional() && option.is_required() && !is_given(option) ? 1 : 0;
+    for (const Option& option : command_->options()) {
+      if (!option.elsewhere_ || is_given(option) || arguments >= needed) continue;
+      auto text = option.elsewhere_();
+      if (!text.ok()) return note_mistake(text.status().with_context(option.variable_));
+      if (!*text) continue;
+      values_.push_back({&option, **std::move(text)});
+      ++arguments;
+    }
+  }
+
   // Assigns arguments to the positional options.
   void assign_arguments() {
     std::vector<const Option*> places;
@@ -415,7 +440,9 @@ class LineReader {
     if (missing.empty()) return;
     const Option& first = *missing.front();
     std::string text = first.is_positional() ? first.positional() : first.name() + " " + first.value_name();
-    if (first.is_positional() && !first.names().empty()) text += fmt::format(" (or {})", first.name());
+    if (first.is_positional() && !first.names().empty()) {
+      text += fmt::format(" (or {}{})", first.name(), first.variable_.empty() ? "" : ", or " + first.variable_);
+    }
     text += " is required";
     // The only argument may have been meant for the missing option.
     const Option* taken = nullptr;

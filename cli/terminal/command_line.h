@@ -6,7 +6,9 @@
 //   - Every other word is an argument and goes to the first positional option without a value; the last one may take
 //     several. If a positional option also has names ("MODEL,-m,--model"), a value given by name counts, and all
 //     arguments go to the other options.
-//   - The options of a command's parents are accepted after the command as well, as are -h, --help and --version.
+//   - A positional option whose value may also come from a variable of the environment takes it if there are too few
+//     arguments for all required options; the arguments then go to the others.
+//   - The options of a command's parents are accepted after the command as well, as are -h, --help, -V and --version.
 //
 // A line is parsed as a whole before any value is taken. -h takes precedence over mistakes. For one thread.
 #pragma once
@@ -59,8 +61,12 @@ class Option {
   Option* negatable();
   // Sets a function that checks each value before it is taken.
   Option* check(Take see);
-  // Sets the possible values, for completion.
-  Option* words(std::vector<std::string> all);
+  // Sets the possible values, for completion. `is_list`: a value is a list of them with commas.
+  Option* words(std::vector<std::string> all, bool is_list = false);
+  // Sets where a required positional option takes its value from if the line has none: a variable, which messages name,
+  // and a function that reads it; std::nullopt if it is not set.
+  using Elsewhere = std::function<core::Result<std::optional<std::string>>()>;
+  Option* variable(std::string name, Elsewhere read);
 
   [[nodiscard]] bool is_flag() const { return value_name_.empty(); }
   [[nodiscard]] bool is_positional() const { return !positional_.empty(); }
@@ -75,6 +81,7 @@ class Option {
   [[nodiscard]] const std::string& help() const { return help_; }
   [[nodiscard]] const std::string& group() const { return group_; }
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
+  [[nodiscard]] bool is_list_of_words() const { return is_list_of_words_; }
   // The name in messages: "--output", or "FILE" for a purely positional option.
   [[nodiscard]] const std::string& name() const { return names_.empty() ? positional_ : names_.back(); }
   [[nodiscard]] bool has_name(std::string_view name) const;
@@ -89,6 +96,8 @@ class Option {
   std::string help_;
   std::string group_;
   std::vector<std::string> words_;
+  std::string variable_;
+  Elsewhere elsewhere_;
   Take take_;
   Take check_;
   Repeat repeat_ = Repeat::kError;
@@ -97,6 +106,7 @@ class Option {
   bool brief_ = false;
   bool main_ = true;
   bool negatable_ = false;
+  bool is_list_of_words_ = false;
   const Option* excluded_ = nullptr;
 };
 

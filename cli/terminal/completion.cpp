@@ -1,8 +1,12 @@
 #include "cli/terminal/completion.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "cli/terminal/help.h"
+#include "core/text/option_text.h"
 
 namespace latebind::cli {
 namespace {
@@ -40,8 +44,14 @@ constexpr std::string_view kFish =
     "(commandline -ct) 2>/dev/null)'\n";
 
 void add_values(const Option& option, std::string_view begun, std::string_view before, std::vector<Candidate>& found) {
-  for (const std::string& word : option.words())
-    if (word.starts_with(begun)) found.push_back({std::string(before) + word, {}});
+  // In a list, the last item is completed, with a word that is not in the list yet.
+  const std::size_t comma = option.is_list_of_words() ? begun.rfind(',') : std::string_view::npos;
+  const std::string_view items = comma == std::string_view::npos ? std::string_view() : begun.substr(0, comma + 1);
+  const std::vector<std::string_view> given = core::list_items(items);
+  for (const std::string& word : option.words()) {
+    if (!word.starts_with(begun.substr(items.size())) || std::ranges::find(given, word) != given.end()) continue;
+    found.push_back({fmt::format("{}{}{}", before, items, word), {}});
+  }
 }
 
 void add_options(const Command* command, std::string_view begun, std::vector<Candidate>& found) {

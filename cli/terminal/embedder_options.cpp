@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/model_source.h"
 #include "cli/terminal/client.h"
@@ -25,8 +26,8 @@ void EmbedderOptions::add_to(Command& app, std::string_view what) {
   flags.add_to(app, kGroups);
 }
 
-core::Status EmbedderOptions::find_model(const std::string& onnx_file, embedding::EncoderKind kind) {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, onnx_file, TerminalClient().client(), kind));
+core::Status EmbedderOptions::find_model(const std::string& onnx_file, std::string_view output) {
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, onnx_file, TerminalClient().client(), output));
   model = platform::path_to_utf8(folder);
   return {};
 }
@@ -78,27 +79,28 @@ void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions
                    embedder.dimension()));
 }
 
-namespace {
-
-template <class Format>
-void add_source(Command& app, TextSource& source, Format& format, std::string_view otherwise) {
+void add_text_source(Command& app, TextSource& source, TextIds ids) {
   add_word(
-      app, "--input-format", format,
-      fmt::format(
-          "Format of the input. lines: one text per line; an empty line is an empty text, and a CR at the end of a "
-          "line is dropped. jsonl: one JSON object per line (default {}). Lines must be UTF-8 and at most 64 MiB long.",
-          otherwise));
-  add_text(app, "--text-field", source.field, "NAME", "Field of the JSON object that holds the text (default text).");
+      app, "--input-format", source.format,
+      "Format of the input. lines: one text per line; an empty line is an empty text, and a CR at the end of a line "
+      "is dropped. jsonl: one JSON object per line. csv: a table whose first row names the columns, separated by "
+      "commas, semicolons or tabs; tsv: by tabs. Files that end in .gz are unpacked. Lines must be UTF-8 and at most "
+      "64 MiB long (default: by FILE's extension: .jsonl or .ndjson, .csv, .tsv, otherwise lines).");
+  add_text(app, "--text-field", source.field, "NAME",
+           "Field of the JSON object, or column of the table, that holds the text (default text).");
+  if (ids == TextIds::kDropped) return;
+  add_text(app, "--id-field", source.id_field, "NAME",
+           ids == TextIds::kShown
+               ? "Field or column whose string or number is shown with the text. '' for none (default id)."
+               : "Field or column whose string or number is written with the vector: as \"id\" in JSON lines, or as a "
+                 "line of FILE.ids.jsonl beside npy and f32. '' for none (default id).");
 }
 
-}  // namespace
-
-void add_text_source(Command& app, TextSource& source) {
-  add_source(app, source, source.format, "lines");
-}
-
-void add_text_source(Command& app, TextSource& source, std::optional<TextFormat>& format) {
-  add_source(app, source, format, "jsonl for names that end in .jsonl or .ndjson, otherwise lines");
+void note_files_by_lines(std::size_t files, const TextSource& source) {
+  if (files == 0) return;
+  note(fmt::format("{} of folders {} no field '{}' and {} read by lines; --text-field names another",
+                   core::counted(files, "table or JSON lines file"), files == 1 ? "has" : "have", source.field,
+                   files == 1 ? "was" : "were"));
 }
 
 Result<TextReader> open_texts(const TextSource& source, TextOption option) {
@@ -114,16 +116,15 @@ Result<TextReader> open_texts(const TextSource& source, TextOption option) {
   return reader;
 }
 
-Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options, const app::Runtime& runtime,
-                                                           FallbackNote fallback_note) {
-  return open_network(options, runtime, embedding::EncoderKind::kEmbedder, fallback_note);
-}
-
 Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions& options, const app::Runtime& runtime,
-                                                          std::optional<embedding::EncoderKind> kind,
-                                                          FallbackNote fallback_note, embedding::TextRole role) {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
-  LB_ASSIGN_OR_RETURN(auto network, app::open_network(folder, runtime, kind, {}, role));
+                                                          std::string_view output, FallbackNote fallback_note) {
+  LB_ASSIGN_OR_RETURN(const auto folder,
+                      app::find_model(options.model, runtime.onnx_file, TerminalClient().client(), output));
+  app::OpenOptions opening;
+  if (!output.empty()) opening.outputs.emplace_back(output);
+  auto opened = app::open_network(folder, runtime, std::move(opening));
+  if (!opened.ok()) return as_model_argument(opened.status(), options.model);
+  auto network = *std::move(opened);
   if (fallback_note == FallbackNote::kPrint) note_fallback(*network->attestation());
   return network;
 }

@@ -160,7 +160,7 @@ Status KeptOutput::advance(std::size_t texts, const TextRecord& last, bool has_i
   now_.texts += texts;
   now_.file = last.file;
   now_.offset = last.end;
-  now_.line = last.line;
+  now_.line = last.last_line;
   now_.has_ids = now_.has_ids || has_ids;
   return Clock::now() - saved_ >= kSaveInterval ? save() : Status();
 }

@@ -13,10 +13,12 @@ namespace latebind::cli {
 
 namespace {
 
-// The place of a match, for people: "docs/a.md:12", or "line 12" if there is one file.
+// The place of a match, for people: "docs/a.md:12", or "line 12" if there is one file, and its id.
 std::string place_of(const MatchReport& report, const Match& match) {
-  if (!report.shows_files) return fmt::format("line {:<6}", match.line);
-  return fmt::format("{}:{} ", core::one_line(report.files[match.file]), match.line);
+  // A cell of a table may be empty.
+  const std::string_view id = match.id == "\"\"" ? std::string_view() : match.id;
+  if (!report.shows_files) return fmt::format("line {:<6}{}", match.line, id);
+  return fmt::format("{}:{} {}", core::one_line(report.files[match.file]), match.line, id);
 }
 
 // One line per match: rank, score, place, text.
@@ -31,7 +33,7 @@ std::string for_people(const MatchReport& report) {
 }
 
 // {query, device, precision, fallback, reason, [index,] [left_out,] [reranker,] results: [{rank, score,
-// [vector_score,] file, line, text}]}; `attestation` as of now.
+// [vector_score,] file, line, [id,] text}]}; `attestation` as of now.
 std::string for_programs(const MatchReport& report, const core::Attestation& attestation) {
   const std::string in_between = fallback_texts(report.stats, attestation);
   const auto& active = attestation.active;
@@ -60,6 +62,7 @@ std::string for_programs(const MatchReport& report, const core::Attestation& att
     if (match.first_score) result["vector_score"] = app::rounded(static_cast<double>(*match.first_score), 6);
     if (!report.files.empty()) result["file"] = report.files[match.file];
     result["line"] = match.line;
+    if (!match.id.empty()) result["id"] = app::Json::parse(match.id, nullptr, /*allow_exceptions=*/false);
     result["text"] = match.text;
     json["results"].push_back(std::move(result));
   }

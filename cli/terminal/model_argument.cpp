@@ -1,16 +1,59 @@
 #include "cli/terminal/model_argument.h"
 
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
 #include "cli/terminal/parser.h"
+#include "core/platform/environment.h"
+#include "core/platform/files/folders.h"
+#include "core/text/option_text.h"
+#include "core/text/quote.h"
+#include "server/load_model.h"
 
 namespace latebind::cli {
 
 void add_model(Command& app, std::string& model, const std::string& what) {
-  add_text(app, kModelNames, model, "DIR|ORG/NAME",
-           what +
-               ": its folder, or its name on the hub, ORG/NAME or ORG/NAME@REVISION, which is downloaded once into the "
-               "hub's cache (`latebind pull --help`). An existing folder takes precedence. A short NAME means "
-               "sentence-transformers/NAME, or cross-encoder/NAME if a cross-encoder is needed.")
+  take_model_from_variable(
+      add_text(
+          app, kModelNames, model, "DIR|ORG/NAME",
+          what +
+              ": its folder, or its name on the hub, ORG/NAME or ORG/NAME@REVISION, which is downloaded once into the "
+              "hub's cache (`latebind pull --help`). An existing folder takes precedence. A short NAME means "
+              "sentence-transformers/NAME, or cross-encoder/NAME if a cross-encoder is needed. If the line names no "
+              "model, LATEBIND_MODEL does."))
       ->required();
+}
+
+Option* take_model_from_variable(Option* option) {
+  // The list of models to serve: `NAME=` is only of use there.
+  static constexpr const char* kVariable = "LATEBIND_MODEL";
+  using Model = std::optional<std::string>;
+  return option->variable(kVariable, []() -> core::Result<Model> {
+    const auto text = platform::trusted_environment(kVariable);
+    if (!text || text->empty()) return Model();
+    const auto models = core::list_items(*text);
+    if (models.size() != 1) {
+      return core::Status(core::StatusCode::kInvalidArgument,
+                          "names several models, which `latebind serve` serves; give the MODEL to use here");
+    }
+    LB_ASSIGN_OR_RETURN(auto argument, server::ModelArgument::parse(std::string(models.front())));
+    return Model(std::move(argument.model));
+  });
+}
+
+core::Status as_model_argument(const core::Status& error, const std::string& model) {
+  std::error_code ignored;
+  if (error.code() != core::StatusCode::kInvalidModel ||
+      !std::filesystem::is_regular_file(platform::path_from_utf8(model), ignored)) {
+    return error;
+  }
+  return core::Status(error.code(), fmt::format("{}; if it is a FILE, the MODEL is missing before it: MODEL {}",
+                                                error.message(), core::printable(model)))
+      .with_details(std::string(error.details()));
 }
 
 }  // namespace latebind::cli

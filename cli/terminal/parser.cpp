@@ -64,7 +64,7 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
   program.add_flag("-v,--verbose", verbose, "Also reports on stderr what is tried and found, not only warnings.");
   // Only for the readers of the tables: the parser handles both flags itself.
   const auto known = [](const std::string& /*text*/) { return core::Status(); };
-  program.add_flag("--version", known, "Shows the version.");
+  program.add_flag("-V,--version", known, "Shows the version.");
   program.add_flag("-h,--help", known, "Shows help: -h on one screen, --help in full.");
 
   for (const auto add_command : kCommands)

@@ -104,7 +104,7 @@ Result<path> find_interpreter() {
       if (try_one(python)) return python;
     }
   }
-  constexpr std::string_view kWhat = "tables and packed files are read and written by latebind's Python package";
+  constexpr std::string_view kWhat = "Parquet and Arrow are read and written by latebind's Python package";
   if (!almost.empty()) return Status(StatusCode::kLibraryNotFound, fmt::format("{}: {}", kWhat, almost));
   return Status(StatusCode::kLibraryNotFound,
                 fmt::format("{}, but no Python has its version {}: install the wheel file of this release (pip install "

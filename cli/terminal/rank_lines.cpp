@@ -25,6 +25,7 @@ struct Document {
   std::size_t file = 0;
   std::uint64_t line = 0;
   std::string text{};
+  std::string id{};
 };
 
 // Scores the documents and clears them.
@@ -41,7 +42,7 @@ Status score_all(const ScoreDocuments& score, std::vector<Document>& documents, 
   }
   stats += *done;
   for (std::size_t i = 0; i < documents.size(); ++i)
-    best.offer(scores[i], documents[i].line, documents[i].text, documents[i].file);
+    best.offer(scores[i], documents[i].line, documents[i].text, documents[i].file, documents[i].id);
   documents.clear();
   return {};
 }
@@ -73,7 +74,7 @@ Result<MatchReport> rank_lines(const RankOptions& options, TextReader& reader, c
     // Empty lines are skipped.
     if (record.text.find_first_not_of(" \t") == std::string::npos) continue;
     bytes += record.text.size();
-    documents.push_back({record.file, record.line, std::move(record.text)});
+    documents.push_back({record.file, record.line, std::move(record.text), record.id});
     if (documents.size() == window || bytes >= kWindowBytes) LB_RETURN_IF_ERROR(score_window());
   }
   LB_RETURN_IF_ERROR(score_window());

@@ -7,7 +7,6 @@
 
 #include "cli/terminal/parser.h"
 #include "core/platform/files/folders.h"
-#include "core/text/pieces.h"
 
 namespace latebind::cli {
 namespace {
@@ -25,14 +24,6 @@ const char* title_of(SettingGroup group) {
 // The most common settings, for -h.
 bool is_main(const app::SettingSpec& spec, SettingGroup group) {
   return group == SettingGroup::kServer || spec.key == "device" || spec.key == "precision";
-}
-
-// "auto|latency|throughput"
-std::vector<std::string> words_of(std::string_view value) {
-  std::vector<std::string> words;
-  while (!value.empty())
-    words.emplace_back(core::take_until(value, '|'));
-  return words;
 }
 
 // "Devices to try … (default auto; LATEBIND_DEVICE)"
@@ -92,7 +83,9 @@ void SettingFlags::add_to(Command& app, std::span<const SettingGroup> groups,
       option = app.add_option(spec.flag, take, description_of(spec))->type_name(std::string(spec.value));
       // A list may also be given item by item.
       if (spec.is_list()) option->repeats(Repeat::kJoined);
-      if (spec.value.find('|') != std::string_view::npos) option->words(words_of(spec.value));
+      const auto words = spec.known_words();
+      // A placement is a list, too.
+      option->words({words.begin(), words.end()}, spec.is_list() || spec.value == "PLACEMENT");
     }
     option->group(title_of(group))->main(is_main(spec, group));
     if (is_about_devices(group)) option->brief();

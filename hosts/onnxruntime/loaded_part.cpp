@@ -14,8 +14,8 @@ namespace latebind::provider {
 namespace {
 
 struct Living {
-  std::mutex mutex;
-  std::vector<const LoadedPart*> parts;  // in the order in which they were bound
+  core::Mutex mutex;
+  std::vector<const LoadedPart*> parts LB_GUARDED_BY(mutex);  // in the order in which they were bound
 };
 
 // Never destroyed: sessions may outlive the static objects of any library. A child made by fork() starts without parts,
@@ -166,7 +166,7 @@ void LoadedPart::begin(lb_model* model) {
 
 LoadedPart::~LoadedPart() {
   Living& all = living();
-  const std::lock_guard lock(all.mutex);
+  const core::MutexLock lock(all.mutex);
   std::erase(all.parts, this);
 }
 
@@ -198,12 +198,12 @@ void LoadedPart::bind(const std::vector<ValueView>& inputs, const std::vector<Va
   node_inputs_ = names(inputs);
   node_outputs_ = names(outputs);
   Living& all = living();
-  const std::lock_guard lock(all.mutex);
+  const core::MutexLock lock(all.mutex);
   all.parts.push_back(this);
 }
 
 LoadedPart& LoadedPart::on_host() {
-  const std::lock_guard lock(host_mutex_);
+  const core::MutexLock lock(host_mutex_);
   if (on_host_ == nullptr) {
     auto other = again_(fallback_->runtime(), fallback_->options());
     std::vector<std::string> inputs;
@@ -221,7 +221,7 @@ LoadedPart& LoadedPart::on_host() {
 
 std::unique_ptr<LoadedPart::Buffers> LoadedPart::take_buffers() {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (!free_.empty()) {
       auto buffers = std::move(free_.back());
       free_.pop_back();
@@ -315,7 +315,7 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
     host.check(host->GetTensorMutableData(Host::need(value, "output"), &data));
     std::memcpy(Host::need(data, "data of an output"), made.data, size);
   }
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   free_.push_back(std::move(buffers));
 }
 
@@ -329,7 +329,7 @@ Attestation LoadedPart::attestation() const {
 
 std::string attestations_as_json() {
   Living& all = living();
-  const std::lock_guard lock(all.mutex);
+  const core::MutexLock lock(all.mutex);
   std::string json = "[";
   for (const LoadedPart* part : all.parts) {
     const Attestation active = part->attestation();

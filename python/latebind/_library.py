@@ -1,7 +1,8 @@
 """Finds liblatebind, opens it on first use, and converts its codes to exceptions.
 
 Importing the package opens nothing. The library is searched for in the package's folder, where wheels have it, and
-otherwise in LATEBIND_LIBRARY, which names a file. All functions are thread-safe.
+otherwise LATEBIND_LIBRARY names the file, or a folder that has it, such as the prefix of an installation. All functions
+are thread-safe.
 """
 
 from __future__ import annotations
@@ -46,12 +47,31 @@ def library_file() -> Path:
             for file in sorted(folder.glob(name)):
                 return file
     given = os.environ.get("LATEBIND_LIBRARY", "")
+    if given and os.path.isdir(given):
+        return _library_in(Path(given))
     if given:
         return Path(given)
     raise LibraryError(
         f"Latebind's library was not found: {_names()[0]} is neither in {folders[0]} nor in {folders[1]}, and "
         f"LATEBIND_LIBRARY is not set; install a wheel of latebind for this platform, or set LATEBIND_LIBRARY to the "
-        f"file that `cmake --install` installed"
+        f"file that `cmake --install` installed, or to the prefix"
+    )
+
+
+def _library_in(folder: Path) -> Path:
+    """Returns the library in a folder that LATEBIND_LIBRARY names.
+
+    Raises:
+        LibraryError: there is none.
+    """
+    for name in _names():
+        # Debian's packages have a folder for each architecture.
+        for pattern in (name, f"lib/{name}", f"lib64/{name}", f"lib/*/{name}", f"bin/{name}"):
+            for file in sorted(folder.glob(pattern)):
+                return file
+    raise LibraryError(
+        f"LATEBIND_LIBRARY is the folder {folder}, and there is no {_names()[0]} in it, in its lib, or in its bin: give the "
+        "file, or the prefix of the installation"
     )
 
 

@@ -8,11 +8,27 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ._library import library_file
 from .errors import LibraryError
 
 
+def _beside_library(name: str) -> Path | None:
+    """Returns the program of the installation or the build that the library belongs to, if there is one."""
+    try:
+        file = library_file().absolute()
+    except LibraryError:
+        return None
+    # Never from PATH, where this module's own command may be.
+    for folder in (file.parent, *file.parents[1:3]):
+        for place in (folder / "bin" / name, folder / name):
+            if place.is_file() and os.access(place, os.X_OK):
+                return place
+    return None
+
+
 def find_program() -> Path:
-    """Returns the program in the package's folder, or the one that LATEBIND_PROGRAM names.
+    """Returns the program in the package's folder, the one that LATEBIND_PROGRAM names, or that of the installation whose
+    library is used.
 
     Raises:
         LibraryError: the program was not found.
@@ -23,9 +39,13 @@ def find_program() -> Path:
         return place
     given = os.environ.get("LATEBIND_PROGRAM", "")
     if not given:
+        beside = _beside_library(name)
+        if beside is not None:
+            return beside
         raise LibraryError(
-            f"the program latebind was not found: there is no {place}, and LATEBIND_PROGRAM is not set; install a wheel "
-            "of latebind for this platform, or set LATEBIND_PROGRAM to the program"
+            f"the program latebind was not found: there is no {place}, LATEBIND_PROGRAM is not set, and there is none "
+            "beside the library that LATEBIND_LIBRARY names; install a wheel of latebind for this platform, or set "
+            "LATEBIND_PROGRAM to the program"
         )
     found = shutil.which(given) if os.path.dirname(given) else None
     if found is None:

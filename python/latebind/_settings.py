@@ -22,6 +22,10 @@ from .errors import CallerError, CallerTypeError
 _OF_RUNTIME = ("openvino.", "onnxruntime.", "native.")
 
 
+# What sentence-transformers takes when a model is opened, and Latebind when texts are encoded.
+_OF_CALLS = {"truncate_dim": "dimensions", "dimensions": "dimensions", "normalize_embeddings": "normalize"}
+
+
 @cache
 def keywords() -> dict[str, str]:
     """Returns keys by keyword, without those of the daemon, which this package does not run."""
@@ -64,6 +68,11 @@ def _key_of(keyword: str) -> str:
     known = keywords()
     if keyword in known:
         return known[keyword]
+    if keyword in _OF_CALLS:
+        raise CallerError(
+            f"'{keyword}' is no setting of a model: give {_OF_CALLS[keyword]} to encode(), or to a class of "
+            "latebind.integrations.sentence_transformers"
+        )
     import difflib
 
     nearest = difflib.get_close_matches(keyword, [*known, "property"], 1, 0.5)

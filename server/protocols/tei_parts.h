@@ -75,6 +75,9 @@ constexpr Member<Body> kDirection{"truncation_direction", false,
                                     return std::nullopt;
                                   }};
 
+// The path without a name, which clients use that know only the server's address: what it does follows from the body
+// and the first model.
+void answer_root(const ExchangePtr& exchange, const PathValues& values, Service& service);
 void embed(const ExchangePtr& exchange, const PathValues& values, Service& service);
 [[nodiscard]] app::Json embed_body();
 [[nodiscard]] app::Json embed_answer();

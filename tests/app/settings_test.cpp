@@ -98,6 +98,14 @@ TEST(SettingsTest, UnknownKeysAndWordsAreRefusedWithPlaceAndSuggestion) {
   EXPECT_THAT(refusal("strict = yes"), HasSubstr("c.toml:1: strict = yes: is true|false, without quotes"));
   EXPECT_THAT(refusal("threads = many"), HasSubstr("c.toml:1: threads = many: value must be a whole number from 0"));
   EXPECT_THAT(refusal("device = "), HasSubstr("c.toml:1"));
+  for (const char* const end : {"", "\n", "\nthreads = 2\n", "\r\nthreads = 2\r\n"}) {
+    EXPECT_THAT(refusal(std::string("strict = true\ndevice = \"auto") + end),
+                HasSubstr("c.toml:2: the quote at column 10 is not closed: device = \"auto"));
+  }
+  EXPECT_THAT(refusal("device = 'auto\n"), HasSubstr("c.toml:1: the quote at column 10 is not closed: device = 'auto"));
+  EXPECT_THAT(refusal("[server]\nmodels = [\"a\", \"b]\n"),
+              HasSubstr("c.toml:2: the quote at column 16 is not closed"));
+  EXPECT_THAT(refusal("device = \"a\\q\" # it's\n"), Not(HasSubstr("not closed")));
   EXPECT_THAT(refusal("[server]\nmodels = 3"),
               HasSubstr("c.toml:2: server.models has a value of the wrong kind, a number: it takes [NAME=]MODEL,..., "
                         "between quotes"));

@@ -76,6 +76,39 @@ TEST_F(CommandLineTest, TakesEveryArgumentForAFileWhereTheModelIsGivenByName) {
   }
 }
 
+TEST_F(CommandLineTest, TakesTheModelFromItsVariableWhereTheArgumentsDoNotSuffice) {
+  std::optional<std::string> set;
+  Command program("latebind", "Embeds texts.");
+  Command& search = *program.add_subcommand("search", "Searches.");
+  const auto read_variable = [&set]() -> core::Result<std::optional<std::string>> {
+    if (set == "bad") return core::Status(core::StatusCode::kInvalidArgument, "names several models");
+    return set;
+  };
+  search.add_option("MODEL,-m,--model", model_, "The model.")->required()->variable("A_MODEL", read_variable);
+  search.add_option("FILE", files_, "Files.")->required();
+  const auto read_words = [&](Words words) {
+    model_.clear();
+    files_.clear();
+    return read_line(program, words);
+  };
+
+  EXPECT_THAT(std::string(read_words({"search"}).mistake.message()),
+              HasSubstr("MODEL (or --model, or A_MODEL) is required"));
+  set = "mini";
+  EXPECT_EQ(read_words({"search", "a.txt"}).request, ReadLine::Request::kRun);
+  EXPECT_EQ(model_, "mini");
+  EXPECT_THAT(files_, ElementsAre("a.txt"));
+  // The line comes before the variable.
+  EXPECT_EQ(read_words({"search", "other", "a.txt"}).request, ReadLine::Request::kRun);
+  EXPECT_EQ(model_, "other");
+  EXPECT_EQ(read_words({"search", "a.txt", "-m", "other"}).request, ReadLine::Request::kRun);
+  EXPECT_EQ(model_, "other");
+  EXPECT_THAT(std::string(read_words({"search"}).mistake.message()), HasSubstr("FILE is required"));
+  set = "bad";
+  EXPECT_THAT(std::string(read_words({"search", "a.txt"}).mistake.message()),
+              HasSubstr("A_MODEL: names several models"));
+}
+
 TEST_F(CommandLineTest, JoinsBothListsInTheOrderOfTheLine) {
   EXPECT_EQ(read({"serve", "one", "--model", "two", "three", "-m", "four"}).request, ReadLine::Request::kRun);
   EXPECT_THAT(files_, ElementsAre("one", "two", "three", "four"));
@@ -141,6 +174,8 @@ TEST_F(CommandLineTest, HelpWinsOverMistakesAndTheLongOneOverTheShortOne) {
   EXPECT_EQ(read({"embed", "--wrong", "-h"}).request, ReadLine::Request::kShortHelp);
   EXPECT_EQ(read({"embed", "--help", "-h", "--version"}).request, ReadLine::Request::kFullHelp);
   EXPECT_EQ(read({"--version"}).request, ReadLine::Request::kVersion);
+  EXPECT_EQ(read({"-V"}).request, ReadLine::Request::kVersion);
+  EXPECT_EQ(read({"embed", "-qV"}).request, ReadLine::Request::kVersion);
   EXPECT_THAT(chosen_, IsEmpty());
 }
 

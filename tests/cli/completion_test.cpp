@@ -26,6 +26,7 @@ class CompletionTest : public testing::Test {
     embed.add_option("MODEL,-m,--model", text_, "The model.");
     embed.add_option("--format", text_, "How. A story.")->words({"jsonl", "npy"});
     embed.add_option("-o,--output", text_, "Where.");
+    embed.add_option("--device", text_, "Devices.")->words({"npu", "cpu", "native"}, /*is_list=*/true);
     embed.add_flag("--strict", flag_, "No fallback.")->negatable();
     embed.footer("About it.\n\nExample:\n  latebind embed 'x' -o .y");
     program_.add_subcommand("emit", "Emits.");
@@ -47,13 +48,21 @@ class CompletionTest : public testing::Test {
 TEST_F(CompletionTest, OffersCommandsOptionsAndWords) {
   EXPECT_THAT(offered({""}), ElementsAre("embed", "emit"));
   EXPECT_THAT(offered({"emb"}), ElementsAre("embed"));
-  EXPECT_THAT(offered({"embed", "--"}), ElementsAre("--model", "--format", "--output", "--strict", "--verbose"));
+  EXPECT_THAT(offered({"embed", "--"}),
+              ElementsAre("--model", "--format", "--output", "--device", "--strict", "--verbose"));
   EXPECT_THAT(offered({"embed", "--no-"}), ElementsAre("--no-strict"));
   EXPECT_THAT(offered({"embed", "--format", ""}), ElementsAre("jsonl", "npy"));
   EXPECT_THAT(offered({"embed", "--format=n"}), ElementsAre("--format=npy"));
   // As bash has it.
   EXPECT_THAT(offered({"embed", "--format", "=", "n"}), ElementsAre("npy"));
   EXPECT_THAT(offered({"embed", "--format", "="}), ElementsAre("jsonl", "npy"));
+}
+
+TEST_F(CompletionTest, OffersTheItemsOfAListThatAreNotInItYet) {
+  EXPECT_THAT(offered({"embed", "--device", ""}), ElementsAre("npu", "cpu", "native"));
+  EXPECT_THAT(offered({"embed", "--device", "npu,"}), ElementsAre("npu,cpu", "npu,native"));
+  EXPECT_THAT(offered({"embed", "--device", "npu,cpu,n"}), ElementsAre("npu,cpu,native"));
+  EXPECT_THAT(offered({"embed", "--device=npu,n"}), ElementsAre("--device=npu,native"));
 }
 
 TEST_F(CompletionTest, OffersNothingWhereAFileIsExpected) {

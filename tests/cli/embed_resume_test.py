@@ -1,5 +1,6 @@
 """latebind embed -o FILE that was interrupted goes on, and ends with the bytes that it would have had otherwise."""
 
+import gzip
 import json
 import os
 import resource
@@ -210,7 +211,10 @@ def test_ids_are_in_every_output(tmp_path):
     assert (tmp_path / "v.npy.ids.jsonl").read_text() == "7\n8\nnull\n"
     good(*line, rows, "--id-field", "", "-o", tmp_path / "v.npy")
     assert not (tmp_path / "v.npy.ids.jsonl").exists()
-    assert "some files end in .jsonl and others do not" in bad(2, *line, rows, __file__)
+    # Each file is read as its name says.
+    (tmp_path / "more.txt").write_text("the cat\n")
+    mixed = [json.loads(one) for one in good(*line, rows, tmp_path / "more.txt").stdout.splitlines()]
+    assert [one.get("id") for one in mixed] == ["a", None, 3, None] and mixed[3]["embedding"] == mixed[0]["embedding"]
     (tmp_path / "w.npy.ids.jsonl").write_text(rows.read_text())
     assert "which is an input" in bad(2, *line, tmp_path / "w.npy.ids.jsonl", "-o", tmp_path / "w.npy")
 
@@ -236,15 +240,14 @@ def test_parquet_is_written_by_the_package(tmp_path):
 
 @pytest.mark.skipif(not BULK.exists(), reason="the Python with pyarrow is not there")
 def test_packed_texts_and_names_that_say_nothing(tmp_path):
-    import gzip
-
     (tmp_path / "notes.txt.gz").write_bytes(gzip.compress(b"the cat\n\nthe dog\n"))
     (tmp_path / "notes").write_text("the cat\n\nthe dog\n")
     good("embed", "-q", "--model", TINY, tmp_path / "notes", "-o", tmp_path / "v.npy")
-    good("embed", "-q", "--model", TINY, tmp_path / "notes.txt.gz", "-o", tmp_path / "w.npy", env=PYTHON)
+    good("embed", "-q", "--model", TINY, tmp_path / "notes.txt.gz", "-o", tmp_path / "w.npy", env={"LATEBIND_PYTHON": "/bin/false"})
     assert numpy.array_equal(numpy.load(tmp_path / "w.npy"), numpy.load(tmp_path / "v.npy"))
     good("embed", "-q", "--model", TINY, tmp_path / "notes", "-o", tmp_path / "v.parquet", env=PYTHON)
-    done = run("embed", "--model", "nowhere", tmp_path / "notes.txt.gz", "-o", tmp_path / "x.npy", env=PYTHON)
+    good("embed", "-q", "--model", TINY, tmp_path / "notes.txt.gz", "-o", tmp_path / "w.parquet", env=PYTHON)
+    done = run("embed", "--model", "nowhere", tmp_path / "notes.txt.gz", "-o", tmp_path / "x.parquet", env=PYTHON)
     assert done.returncode != 0 and "nowhere" in done.stderr and "Traceback" not in done.stderr
 
 
@@ -255,10 +258,9 @@ def test_without_the_package_the_error_names_the_line_that_installs_it(tmp_path)
         said = bad(1, *line, env=env)
         assert "the wheel file of this release" in said and "LATEBIND_PYTHON" in said and "latebind[" not in said, said
     assert "name a FILE" in bad(2, "embed", "--model", TINY, "-o", tmp_path / "v.parquet")
-    (tmp_path / "a.gz").write_bytes(b"")
-    said = bad(2, "embed", "--model", TINY, tmp_path / "a.gz")
-    assert "ends in .parquet, .npy or .jsonl" in said and f"zcat '{tmp_path}/a.gz' | latebind embed MODEL --input-format lines -" in said
-    assert os.listdir(tmp_path) == ["a.txt", "a.gz"] or sorted(os.listdir(tmp_path)) == ["a.gz", "a.txt"]
+    (tmp_path / "a.arrow").write_bytes(b"")
+    assert "ends in .parquet, .npy or .jsonl" in bad(2, "embed", "--model", TINY, tmp_path / "a.arrow")
+    assert sorted(os.listdir(tmp_path)) == ["a.arrow", "a.txt"]
 
 
 def interpreter(folder, *lines):
@@ -283,23 +285,57 @@ def test_where_the_package_is_there_the_error_says_what_is_missing_beside_it(tmp
 
 
 CSV = 'id,body,name\n1,"the cat, and more",x\n2,the dog,y\n'
+NO_PYTHON = {"LATEBIND_PYTHON": "/bin/false"}
 
 
-@pytest.mark.skipif(not BULK.exists(), reason="the Python with pyarrow is not there")
-@pytest.mark.parametrize("ending", ["csv", "CSV", "tsv"])
+@pytest.mark.parametrize("ending", ["csv", "CSV", "tsv", "csv.gz", "semicolons.csv"])
 def test_a_table_is_read_as_one_and_not_line_by_line(tmp_path, ending):
     table = tmp_path / f"notes.{ending}"
-    table.write_text(CSV.replace('"', "").replace(",", "\t").replace("cat\t and", "cat, and") if ending == "tsv" else CSV)
-    said = bad(2, "embed", "--model", TINY, table)
-    assert "ends in .parquet, .npy or .jsonl" in said and "--input-format lines" in said
-    out = tmp_path / "v.jsonl"
-    good("embed", "-q", "--model", TINY, "--text-field", "body", table, "-o", out, env=PYTHON)
-    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    text = CSV
+    if ending == "tsv":
+        text = CSV.replace('"', "").replace(",", "\t").replace("cat\t and", "cat, and")
+    elif ending == "semicolons.csv":
+        text = CSV.replace(",", ";").replace("cat; and", "cat, and")
+    table.write_bytes(gzip.compress(text.encode()) if ending.endswith(".gz") else text.encode())
+    printed = good("embed", "-q", "--model", TINY, "--text-field", "body", table, env=NO_PYTHON).stdout
+    lines = [json.loads(line) for line in printed.splitlines()]
     assert [(line["index"], line["id"]) for line in lines] == [(0, "1"), (1, "2")]
     texts = good("embed", "-q", "--model", TINY, "--text", "the cat, and more", "--text", "the dog").stdout.splitlines()
     assert [line["embedding"] for line in lines] == [json.loads(line)["embedding"] for line in texts]
-    refused = run("embed", "-q", "--model", TINY, table, "-o", out, "--restart", env=PYTHON)
-    assert refused.returncode == 2 and "no column 'text'" in refused.stderr
+    good("embed", "-q", "--model", TINY, "--text-field", "body", table, "-o", tmp_path / "v.npy", env=NO_PYTHON)
+    assert (tmp_path / "v.npy.ids.jsonl").read_text() == '"1"\n"2"\n'
+    said = bad(1, "embed", "-q", "--model", TINY, table)
+    assert "no column 'text' among 'id', 'body', 'name'" in said and "--text-field names" in said
     # Its lines, where these are wanted.
     done = good("embed", "-q", "--model", TINY, "--input-format", "lines", table)
     assert len(done.stdout.splitlines()) == 3
+    # As the package reads it.
+    if BULK.exists():
+        good("embed", "-q", "--model", TINY, "--text-field", "body", table, "-o", tmp_path / "v.parquet", env=PYTHON)
+        good("embed", "-q", "--model", TINY, "--text-field", "body", tmp_path / "v.parquet", "-o", tmp_path / "w.npy", env=PYTHON)
+        assert numpy.array_equal(numpy.load(tmp_path / "w.npy"), numpy.load(tmp_path / "v.npy"))
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.jsonl.gz"])
+def test_tables_and_packed_files_go_on_where_they_were_interrupted(tmp_path, name):
+    """Each row of the table has two lines."""
+    if "csv" in name:
+        rows = "id;text\n" + "".join(f'{number};"{text_of(number)}\n{number}"\n' for number in range(COUNT // 3))
+    else:
+        rows = "".join(json.dumps({"id": str(number), "text": text_of(number)}) + "\n" for number in range(COUNT // 3))
+    file, output = tmp_path / name, tmp_path / "v.npy"
+    file.write_bytes(gzip.compress(rows.encode(), 1) if name.endswith(".gz") else rows.encode())
+    good("embed", "-q", "--model", TINY, file, "-o", tmp_path / "whole.npy")
+    process = start(output, file)
+    end = time.monotonic() + 60
+    while not saved(output) and time.monotonic() < end and process.poll() is None:
+        time.sleep(0.3)
+        if not saved(output) and (tmp_path / "v.npy.part" / "vectors").exists() and (tmp_path / "v.npy.part" / "vectors").stat().st_size > 100_000:
+            process.send_signal(signal.SIGINT)
+            process.wait()
+    assert process.wait() == 130, process.stderr.read()
+    assert 0 < saved(output) < COUNT // 3
+    done = good("embed", "--model", TINY, file, "-o", output)
+    assert "continues: " in done.stderr
+    assert output.read_bytes() == (tmp_path / "whole.npy").read_bytes()
+    assert (tmp_path / "v.npy.ids.jsonl").read_bytes() == (tmp_path / "whole.npy.ids.jsonl").read_bytes()

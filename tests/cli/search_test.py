@@ -1,5 +1,6 @@
 """latebind search: the nearest lines of files and folders, with an index and without."""
 
+import gzip
 import json
 import os
 import shutil
@@ -69,6 +70,78 @@ def test_fewer_dimensions_are_those_of_both_sides():
     late = SOURCE / "tests" / "data" / "multi_vector_encoders" / "bert"
     assert "--dimensions: token vectors cannot be" in bad(
         2, "search", "--model", late, "--query", "a", "--dimensions", "4", "-", input="a\n")
+
+
+ROWS = [("a1", "The cat sits on the mat"), (2, "Opening a file in Python"), (None, "Two kittens are sleeping")]
+
+
+def written(folder, name):
+    """A file of ROWS, with the text in the field `body`."""
+    if "jsonl" in name:
+        text = "".join(json.dumps({"id": id, "body": body} if id else {"body": body}) + "\n" for id, body in ROWS)
+    else:
+        separator = {"tsv": "\t", "semi.csv": ";"}.get(name.removesuffix(".gz").partition(".")[2], ",")
+        text = f"id{separator}body\n" + "".join(f'{id or ""}{separator}"{body}"\n' for id, body in ROWS)
+    file = folder / name
+    file.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return file
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv", "rows.tsv", "rows.semi.csv", "rows.jsonl.gz", "rows.csv.gz"])
+def test_objects_and_rows_are_texts_for_search_and_rerank_as_for_embed(tmp_path, name):
+    file = written(tmp_path, name)
+    first_line = 1 if "jsonl" in name else 2
+    searched = ("search", "--json", "--model", TINY, "--device", "native", "--query", ROWS[1][1], "--text-field", "body")
+    best = json.loads(good(*searched, file).stdout)["results"]
+    assert (best[0]["line"], best[0]["text"], best[0]["id"]) == (first_line + 1, ROWS[1][1], 2 if "jsonl" in name else "2")
+    assert best[0]["score"] > 0.9999
+    by_line = {result["line"] - first_line: result for result in best}
+    assert by_line[0]["id"] == "a1" and [by_line[i]["text"] for i in range(3)] == [text for _, text in ROWS]
+    if "jsonl" in name:
+        assert "id" not in by_line[2]
+    # For people, too.
+    shown = good("search", "-q", "--model", TINY, "--device", "native", "--query", "x", "--text-field", "body", file).stdout
+    assert f'line {first_line}     "a1" The cat sits on the mat\n' in shown
+    assert f"line {first_line + 2}      Two kittens" in shown, "no id"
+    assert '"a1"' not in good("search", "-q", "--model", TINY, "--device", "native", "--query", "x", "--text-field", "body",
+                              "--id-field", "", file).stdout
+    ranked = json.loads(good("rerank", "--json", "--model", RERANKER, "--query", "a cat", "--text-field", "body", file).stdout)
+    assert sorted((one["line"], one.get("id")) for one in ranked["results"])[0] == (first_line, "a1")
+    lines = good("search", "--json", "--model", TINY, "--device", "native", "--query", "x", "--input-format", "lines", file).stdout
+    assert len(json.loads(lines)["results"]) == first_line + 2
+    said = bad(1, "search", "--model", TINY, "--query", "x", file)
+    assert "no " in said and "'text' among 'id', 'body'" in said.replace("'body', 'id'", "'id', 'body'") and "--text-field" in said
+    if not name.endswith(".gz"):
+        # The index has the same results, also when nothing is embedded any more.
+        for _ in range(2):
+            kept = json.loads(good(*searched, "--index", tmp_path / "index", file).stdout)
+            assert [(one["line"], one.get("id"), one["text"]) for one in kept["results"]] == [
+                (one["line"], one.get("id"), one["text"]) for one in best]
+        assert kept["index"]["embedded_files"] == 0
+    else:
+        assert "unpack it, or leave out --index" in bad(1, *searched, "--index", tmp_path / "index", file)
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_files_of_folders_without_the_field_are_read_by_their_lines(tmp_path, indexed):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    written(folder, "rows.csv")
+    written(folder, "rows.jsonl")
+    (folder / "good.jsonl").write_text('{"text": "a stock market crash"}\n')
+    more = ["--index", tmp_path / "index"] if indexed else []
+    line = ["search", "--json", "--model", TINY, "--device", "native", "--query", "x", "-k", "100", *more, folder]
+    for again in range(2 if indexed else 1):
+        done = good(*line)
+        texts = {(os.path.basename(one["file"]), one["line"]): one["text"] for one in json.loads(done.stdout)["results"]}
+        assert texts["good.jsonl", 1] == "a stock market crash"
+        assert texts["rows.csv", 1] == "id,body" and texts["rows.jsonl", 1].startswith('{"id"')
+        if not again:
+            assert "2 table or JSON lines files of folders have no field 'text' and were read by lines" in done.stderr
+    done = good(*line, "--text-field", "body")
+    texts = {(os.path.basename(one["file"]), one["line"]): one["text"] for one in json.loads(done.stdout)["results"]}
+    assert texts["rows.csv", 2] == texts["rows.jsonl", 1] == ROWS[0][1]
+    assert texts["good.jsonl", 1].startswith("{")
 
 
 CAT, CRASH, PYTHON, KITTENS = (line.strip() for line in TEXTS.splitlines() if line)

@@ -16,6 +16,11 @@ using core::StatusCode;
 using ::testing::HasSubstr;
 using namespace std::string_literals;
 
+core::Result<std::string> string_field(std::string_view line, std::string_view field) {
+  LB_ASSIGN_OR_RETURN(TextField found, text_field(line, field, {}));
+  return std::move(found.text);
+}
+
 TEST(JsonFieldTest, TakesTheFieldAtTheTop) {
   const auto text =
       string_field(R"({"id": 1, "in": {"text": "no"}, "list": [{"text": 2}], "text": "a\u00e9\n"})", "text");
@@ -32,7 +37,9 @@ TEST(JsonFieldTest, SaysWhatIsWrong) {
     const auto text = string_field(line, "text");
     return text.ok() ? "ok: " + *text : std::string(text.status().message());
   };
-  EXPECT_EQ(message(R"({"a": 1})"), "the object has no field 'text'");
+  EXPECT_EQ(message(R"({"a": 1, "in": {"x": 1}})"),
+            "the object has no field 'text' among 'a', 'in'; --text-field names the field of the text");
+  EXPECT_EQ(message("{}"), "the object has no field 'text'; --text-field names the field of the text");
   EXPECT_EQ(message(R"({"text": 1})"), "field 'text' is a number, not a string");
   EXPECT_EQ(message(R"({"text": null})"), "field 'text' is null, not a string");
   EXPECT_EQ(message(R"({"text": ["a"]})"), "field 'text' is an array, not a string");
@@ -157,11 +164,11 @@ TEST_F(TextReaderTest, KeepsLinesWholeAcrossBlocks) {
 }
 
 TEST_F(TextReaderTest, TakesALineUpToItsLimitAndRefusesALongerOne) {
-  const std::string most(kLineMax, 'x');
+  const std::string most(kRecordMax, 'x');
   const auto file = write("a", most + "\n" + most + "x\n");
   const auto texts = all({.files = {file}});
   ASSERT_EQ(texts.size(), 2U);
-  EXPECT_EQ(texts[0].size(), kLineMax);
+  EXPECT_EQ(texts[0].size(), kRecordMax);
   EXPECT_EQ(texts[1], "error: " + file + ":2: the line is longer than 64 MiB; split it");
 }
 
@@ -182,8 +189,135 @@ TEST_F(TextReaderTest, TellsOtherEncodingsFromWhatIsNoText) {
 
 TEST_F(TextReaderTest, NamesFileLineAndFieldOfJson) {
   const auto file = write("a", "{\"body\": \"one\"}\r\n{\"text\": \"two\"}\n");
-  EXPECT_EQ(all({.files = {file}, .format = TextFormat::kJsonl, .field = "body"}),
-            (Texts{"one", "error: " + file + ":2: the object has no field 'body'"}));
+  EXPECT_EQ(
+      all({.files = {file}, .format = TextFormat::kJsonl, .field = "body"}),
+      (Texts{"one", "error: " + file +
+                        ":2: the object has no field 'body' among 'text'; --text-field names the field of the text"}));
+}
+
+TEST_F(TextReaderTest, ReadsTheRowsOfTables) {
+  const auto file =
+      write("a.csv", "\xEF\xBB\xBFid,\"text\",\r\n1,\"the \"\"cat\"\", and\r\nmore\",x\r\n\n2,,y\n3,a \"b\" c,\"\"");
+  auto reader = TextReader::open({.files = {file}});
+  ASSERT_TRUE(reader.ok());
+  TextRecord record;
+  const auto next = [&] {
+    const auto more = reader->next(record);
+    EXPECT_TRUE(more.ok()) << more.status().to_string();
+    return more.ok() && *more;
+  };
+  ASSERT_TRUE(next());
+  EXPECT_EQ(record.text, "the \"cat\", and\r\nmore");
+  EXPECT_EQ(record.id, "\"1\"");
+  EXPECT_EQ(record.line, 2U);
+  EXPECT_EQ(record.last_line, 3U);
+  const std::uint64_t end = record.end;
+  std::uint64_t bytes = record.bytes;
+  ASSERT_TRUE(next());
+  EXPECT_EQ(record.text, "");
+  EXPECT_EQ(record.line, 5U);
+  bytes += record.bytes;
+  ASSERT_TRUE(next());
+  EXPECT_EQ(record.text, "a \"b\" c");
+  EXPECT_EQ(bytes + record.bytes, std::filesystem::file_size(file));
+  EXPECT_FALSE(next());
+  // What follows the first text, by another reader.
+  auto later = TextReader::open({.files = {file}});
+  ASSERT_TRUE(later->skip_to(0, end, 3).ok());
+  ASSERT_TRUE(*later->next(record));
+  EXPECT_EQ(record.id, "\"2\"");
+  EXPECT_EQ(record.line, 5U);
+}
+
+TEST_F(TextReaderTest, FindsTheSeparatorThatNamesTheColumnOfTexts) {
+  EXPECT_EQ(all({.files = {write("a.csv", "id;text\n1;one, two\n2;\"a;b\"\n")}}), (Texts{"one, two", "a;b"}));
+  EXPECT_EQ(all({.files = {write("b.csv", "id\ttext\n1\tone;two\n")}}), (Texts{"one;two"}));
+  EXPECT_EQ(all({.files = {write("c.TSV", "id\ttext\n1\tone, two\n")}}), (Texts{"one, two"}));
+  EXPECT_EQ(all({.files = {write("d.csv", "text\none\ntwo\n")}}), (Texts{"one", "two"}));
+  EXPECT_EQ(all({.files = {write("e", "id;text\n1;one\n")}, .format = TextFormat::kCsv}), (Texts{"one"}));
+  const auto other = write("f.csv", "id;body\n1;one\n");
+  EXPECT_EQ(all({.files = {other}}), (Texts{"error: " + other +
+                                            ":1: there is no column 'text' among 'id', 'body', which are separated by "
+                                            "semicolons; --text-field names the column of texts"}));
+  EXPECT_EQ(all({.files = {other}, .field = "body"}), (Texts{"one"}));
+}
+
+TEST_F(TextReaderTest, SaysWhatIsWrongWithATable) {
+  const auto first_error = [&](const std::string& content) {
+    const Texts texts = all({.files = {write("a.csv", content)}});
+    return texts.empty() ? std::string() : texts.back();
+  };
+  EXPECT_THAT(first_error("id,text\n1,a\n2\n"),
+              HasSubstr(":3: the row has 1 values, but the first row names 2 columns, separated by commas"));
+  EXPECT_THAT(first_error("id,text\n1,\"a\n2,b\n"), HasSubstr(":2: a quote that begins in this row is not closed"));
+  EXPECT_THAT(first_error("\nid,text\n"), HasSubstr(":1: the first line is empty; it names the columns"));
+  EXPECT_THAT(first_error("text,text\na,b\n"), HasSubstr(":1: there are several columns 'text'"));
+  // The line within a value of several.
+  EXPECT_THAT(first_error("id,text\n1,\"a\nb\ncaf\xe9\"\n"),
+              testing::AllOf(HasSubstr(":4: invalid UTF-8 at byte 4 of the line"),
+                             HasSubstr("iconv -f WINDOWS-1252 -t UTF-8")));
+  EXPECT_EQ(first_error(""), "");
+}
+
+TEST_F(TextReaderTest, ReadsFilesByTheirLinesIfTheyAreNotWhatTheirNamesSay) {
+  const auto objects = write("a.jsonl", "{\"body\": 1}\n\n");
+  const auto table = write("b.csv", "id,body\n1,a\n");
+  const auto good = write("c.jsonl", "{\"text\": \"c\"}\n");
+  auto reader = TextReader::open({.files = {objects, table, good}, .may_be_lines = {true, true, true}});
+  ASSERT_TRUE(reader.ok());
+  Texts texts;
+  TextRecord record;
+  while (*reader->next(record))
+    texts.push_back(record.text);
+  EXPECT_EQ(texts, (Texts{"{\"body\": 1}", "", "id,body", "1,a", "c"}));
+  EXPECT_EQ(reader->files_by_lines(), 2U);
+  EXPECT_THAT(all({.files = {objects}, .may_be_lines = {false}}).back(), HasSubstr("has no field 'text'"));
+  // Only the first record shows it.
+  const auto later = write("d.jsonl", "{\"text\": \"c\"}\n{}\n");
+  EXPECT_THAT(all({.files = {later}, .may_be_lines = {true}}).back(), HasSubstr("d.jsonl:2: the object has no field"));
+}
+
+// What gzip makes of "one\n" and of "two\nthree\n", one after the other.
+constexpr std::string_view kPacked(
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb\xcf\x4b\xe5\x02\x00\x9f\xa8\x17\xf8\x04\x00\x00\x00"
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\x29\xcf\xe7\x2a\xc9\x28\x4a\x4d\xe5\x02\x00\xaa\x6a"
+    "\xd5\x6b\x0a\x00\x00\x00",
+    54);
+
+TEST_F(TextReaderTest, UnpacksFilesOfGzip) {
+  const auto packed = write("a.gz", std::string(kPacked));
+  EXPECT_EQ(all({.files = {packed}}), (Texts{"one", "two", "three"}));
+  EXPECT_EQ(TextReader::open({.files = {packed}})->total_bytes(), std::nullopt);
+  auto later = TextReader::open({.files = {packed}});
+  ASSERT_TRUE(later->skip_to(0, 8, 2).ok());
+  TextRecord record;
+  ASSERT_TRUE(*later->next(record));
+  EXPECT_EQ(record.text, "three");
+  EXPECT_EQ(record.line, 3U);
+  EXPECT_FALSE(TextReader::open({.files = {packed}})->skip_to(0, 80, 2).ok());
+  for (std::size_t size = 0; size < kPacked.size(); ++size) {
+    const Texts texts = all({.files = {write("b.gz", std::string(kPacked.substr(0, size)))}});
+    if (size == 24) {
+      EXPECT_EQ(texts, (Texts{"one"}));  // a whole member
+    } else {
+      EXPECT_THAT(texts.back(), HasSubstr("cannot unpack")) << size;
+    }
+  }
+  std::size_t unseen = 0;
+  for (std::size_t at = 0; at < kPacked.size(); ++at) {
+    std::string bytes(kPacked);
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
+    // The time, and how and where it was packed, do not matter.
+    const std::size_t in_member = at < 24 ? at : at - 24;
+    const Texts texts = all({.files = {write("c.gz", bytes)}});
+    if (in_member >= 4 && in_member < 10) continue;
+    if (texts == Texts{"one", "two", "three"}) {
+      ++unseen;
+    } else {
+      EXPECT_THAT(texts.back(), HasSubstr("error: ")) << at;
+    }
+  }
+  EXPECT_EQ(unseen, 2U);  // behind the last block of each member are bits without a meaning
 }
 
 TEST_F(TextReaderTest, RefusesMissingFilesAndFoldersBeforeReading) {

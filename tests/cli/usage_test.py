@@ -1,10 +1,18 @@
 """The command line itself: help, version, and what is said about wrong lines. Nothing here loads a vendor library."""
 
+import fcntl
+import os
+import pty
 import re
+import select
+import shutil
+import struct
 import subprocess
+import termios
+import time
 
 import pytest
-from support import BOTH_GONE, PROGRAM, bad, good
+from support import BOTH_GONE, PROGRAM, TINY, bad, good
 
 COMMANDS = ["devices", "doctor", "serve", "embed", "search", "rerank", "run", "export", "tokens", "models", "models rm", "pull", "warm",
             "config", "cache", "cache list", "compile", "completion", "inspect", "unpack", "verify", "bench", "bench embed"]
@@ -14,6 +22,30 @@ def test_version_is_one_line_on_stdout():
     done = good("--version")
     assert re.fullmatch(r"latebind \d+\.\d+\.\d+\n", done.stdout)
     assert done.stderr == ""
+
+
+def test_capital_v_is_version_as_well():
+    assert good("-V").stdout == good("--version").stdout
+    assert "-V, --version" in good("--help").stdout
+
+
+def test_a_variable_names_the_model_for_every_command_that_takes_one(tmp_path):
+    texts = tmp_path / "notes.txt"
+    texts.write_text("a cat\na dog\n")
+    env = {"LATEBIND_MODEL": str(TINY)}
+    by_line = good("embed", TINY, texts, "--device", "native").stdout
+    assert good("embed", "--device", "native", input="a cat\na dog\n", env=env).stdout == by_line
+    assert good("search", texts, "--query", "a cat", "-k", "1", "--device", "native", env=env).stdout.split()[-2:] == ["a", "cat"]
+    assert good("tokens", "--text", "a cat", env=env).stdout == good("tokens", TINY, "--text", "a cat").stdout
+    # As for serve, with a name for requests.
+    assert good("tokens", "--text", "a cat", env={"LATEBIND_MODEL": f"tiny={TINY}"}).stdout
+    assert "several models" in bad(2, "tokens", "--text", "x", env={"LATEBIND_MODEL": f"{TINY},{TINY}"})
+    for command in ["embed", "search", "rerank", "run", "export", "tokens", "pull", "warm", "compile", "verify", "bench embed"]:
+        assert "or LATEBIND_MODEL" in bad(2, *command.split(), *(["--query=x"] if command in ("search", "rerank") else [])), command
+    # An argument comes first, and of a file that is no model the line says what is missing.
+    line = bad(1, "embed", texts, env=env)
+    assert f"if it is a FILE, the MODEL is missing before it: MODEL {texts}" in line
+    assert "the MODEL is missing" in bad(1, "tokens", texts)
 
 
 def test_help_lists_every_command():
@@ -66,12 +98,6 @@ def test_a_command_of_an_example_that_is_too_long_goes_on_behind_a_backslash(hel
 
 
 def test_help_is_as_wide_as_the_terminal():
-    import fcntl
-    import os
-    import pty
-    import struct
-    import termios
-
     widths = {}
     for columns in (50, 90):
         main, terminal = pty.openpty()
@@ -125,7 +151,7 @@ def test_options_with_a_value_tell_their_default(command):
         (["embed", "--model", "x", "--device", "nup"], ["unknown device 'nup'", "did you mean npu?", "openvino"]),
         (["embed", "--model", "x", "--device", "openvnio:CPU"], ["did you mean openvino?"]),
         (["embed", "--model", "x", "--output-format", "np"], ["unknown output format 'np'", "did you mean npy?"]),
-        (["embed", "--model", "x", "--input-format", "csv"], ["unknown input format 'csv'", "jsonl"]),
+        (["embed", "--model", "x", "--input-format", "xml"], ["unknown input format 'xml'", "jsonl", "csv"]),
         (["embed", "--model", "x", "--threads", "-1"], ["--threads", "whole number from 0"]),
         (["embed", "--model", "x", "--threads", "two"], ["--threads", "'two'"]),
         (["embed", "--model", "x", "--batch-tokens", "-1"], ["--batch-tokens", "from 0"]),
@@ -180,13 +206,83 @@ def test_bash_offers_what_the_program_knows(tmp_path):
     assert offered("emb") == ["embed"]
     assert "--dimensions" in offered("embed", "--d") and "--device" in offered("embed", "--d")
     assert offered("embed", "m", "--output-format", "n") == ["npy"]
+    assert offered("embed", "m", "--device", "") == ["auto", "npu", "gpu", "cpu", "openvino", "onnxruntime", "native"]
+    assert offered("embed", "m", "--device", "npu,c") == ["npu,cpu"]
+    assert offered("embed", "m", "--precision", "b") == ["bf16"]
+    assert offered("serve", "m", "--log-level", "w") == ["warning"]
     assert offered("embed", "") == []
     # Descriptions have what the shell takes for patterns of file names.
     assert offered("serve", "--", options="shopt -s failglob") == offered("serve", "--") != []
     assert "--listen" in offered("serve", "--", options="shopt -s nullglob")
-    for shell in ("zsh", "fish"):
-        assert "latebind" in good("completion", shell).stdout
     assert "did you mean bash?" in bad(2, "completion", "bsh")
+
+
+def test_completion_opens_no_vendors_library():
+    # Where tracing shows every file that is opened.
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed")
+    line = ["strace", "-f", "-e", "trace=openat,open", str(PROGRAM), "complete", "--", "embed", "m", "--device", ""]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "openvino" in done.stdout
+    assert "libopenvino" not in done.stderr and "libonnxruntime" not in done.stderr
+
+
+def test_zsh_offers_what_the_program_knows(tmp_path):
+    """At a terminal, as a user has it, with zsh's own completion."""
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is not installed")
+    (tmp_path / "_latebind").write_text(good("completion", "zsh").stdout)
+    (tmp_path / "latebind").symlink_to(PROGRAM)
+    (tmp_path / ".zshrc").write_text(
+        f"""PS1=; unset zle_bracketed_paste; path=({tmp_path} $path); fpath=({tmp_path} $fpath)
+autoload -Uz compinit && compinit -u -D
+zstyle ':completion:*' list-prompt ''; LISTMAX=1000; print ready
+""")
+    env = os.environ | {"ZDOTDIR": str(tmp_path), "HOME": str(tmp_path), "TERM": "dumb", "COLUMNS": "200"}
+
+    def shown(line, words):
+        """What the terminal shows of the line and two tabs, up to all of the words or for 30 seconds."""
+        main, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 200, 0, 0))
+        shell = subprocess.Popen(["zsh", "-i"], stdin=terminal, stdout=terminal, stderr=terminal, env=env, start_new_session=True)
+        os.close(terminal)
+        text, sent, end = "", False, time.monotonic() + 30
+        while time.monotonic() < end and not (sent and all(word in text for word in words)):
+            if select.select([main], [], [], 0.1)[0]:
+                text += os.read(main, 65536).decode(errors="replace")
+            if not sent and "ready" in text:
+                os.write(main, line.encode() + b"\t\t")
+                sent, text = True, ""
+        shell.kill()
+        shell.wait()
+        os.close(main)
+        missing = [word for word in words if word not in text]
+        assert not missing, text
+
+    shown("latebind emb", ["latebind embed "])
+    shown("latebind embed m --device ", ["npu", "openvino", "native"])
+    shown("latebind embed m --dim", ["--dimensions"])
+    # Descriptions have colons, which separate word and description for zsh.
+    shown("latebind s", ["Serves models over HTTP", "Finds the lines"])
+
+
+def test_fish_offers_what_the_program_knows(tmp_path):
+    if not shutil.which("fish"):
+        pytest.skip("fish is not installed")
+    (tmp_path / "latebind.fish").write_text(good("completion", "fish").stdout)
+    (tmp_path / "latebind").symlink_to(PROGRAM)
+
+    def offered(line):
+        command = f"set -x PATH {tmp_path} $PATH; source {tmp_path}/latebind.fish; complete -C {line!r}"
+        done = subprocess.run(["fish", "--no-config", "-c", command], capture_output=True, text=True, check=True, timeout=60,
+                              env=os.environ | {"HOME": str(tmp_path)})
+        return [one.split("\t") for one in done.stdout.splitlines()]
+
+    assert [one[0] for one in offered("latebind emb")] == ["embed"]
+    assert {"auto", "npu", "gpu", "cpu"} <= {one[0] for one in offered("latebind embed m --device ")}
+    assert {"npu,cpu"} == {one[0] for one in offered("latebind embed m --device npu,c")}
+    words = dict(one for one in offered("latebind serve --l"))
+    assert "Addresses to listen at" in words["--listen"]
 
 
 def test_every_command_has_a_manual_page(tmp_path):

@@ -278,6 +278,32 @@ def test_the_module_runs_the_program():
     assert run_module("no-such-command", env={"LATEBIND_PROGRAM": str(PROGRAM)}).returncode not in (0, 127)
 
 
+def test_a_folder_may_be_named_instead_of_the_library(tmp_path):
+    (tmp_path / "lib" / "some-linux").mkdir(parents=True)
+    (tmp_path / "lib" / "some-linux" / "liblatebind.so").symlink_to(LIBRARY)
+    code = "import latebind\nprint(len(latebind.Cache('/nonexistent').list().entries))"
+    for folder in (tmp_path, tmp_path / "lib" / "some-linux", LIBRARY.parent, LIBRARY.parent.parent):
+        assert good(code, env={"LATEBIND_LIBRARY": str(folder)}) == "0\n"
+    (tmp_path / "empty").mkdir()
+    printed = good(ASK, env={"LATEBIND_LIBRARY": str(tmp_path / "empty")})
+    assert f"LATEBIND_LIBRARY is the folder {tmp_path / 'empty'}, and there is no liblatebind.so in it" in printed
+    # The program of the same installation is found by itself.
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "latebind").write_text("#!/bin/sh\necho of this installation\n")
+    assert run_module("--version", env={"LATEBIND_LIBRARY": str(tmp_path), "LATEBIND_PROGRAM": ""}).returncode == 1
+    (tmp_path / "bin" / "latebind").chmod(0o755)
+    done = run_module("--version", env={"LATEBIND_LIBRARY": str(tmp_path), "LATEBIND_PROGRAM": ""})
+    assert done.stdout == "of this installation\n", done.stderr
+
+
+def test_what_a_call_takes_is_no_setting():
+    for keyword in ("truncate_dim", "dimensions"):
+        with pytest.raises(
+            latebind.CallerError, match=rf"'{keyword}' is no setting of a model: give dimensions to encode\(\)"
+        ):
+            latebind.Embedder(TINY, **{keyword: 8})
+
+
 @pytest.mark.parametrize(
     ("program", "text"),
     [
@@ -288,7 +314,7 @@ def test_the_module_runs_the_program():
     ],
 )
 def test_without_the_program_the_error_says_what_to_do(program, text):
-    done = run_module("--version", env={"LATEBIND_PROGRAM": program})
+    done = run_module("--version", env={"LATEBIND_PROGRAM": program, "LATEBIND_LIBRARY": ""})
     assert done.returncode == 1
     assert done.stderr.startswith("latebind: ") and text in done.stderr and len(done.stderr.splitlines()) == 1
 

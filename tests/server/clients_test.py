@@ -131,6 +131,9 @@ def test_langchain_s_own_check_of_lengths_sends_the_ids_of_another_tokenizer(dae
 def test_hugging_face_s_client_gets_the_golden_vectors(daemon, texts, golden):
     client = huggingface_hub.InferenceClient(model=daemon.url, token=KEY)
     assert agrees(numpy.concatenate([numpy.atleast_2d(client.feature_extraction(text)) for text in texts]), golden)
+    # It posts every task to the address itself.
+    found = client.sentence_similarity(texts[0], other_sentences=texts[1:4])
+    assert numpy.allclose(found, numpy.array(golden)[1:4] @ numpy.array(golden)[0], atol=1e-3)
 
 
 def test_ollama_s_client_gets_the_golden_vectors(daemon, texts, golden):

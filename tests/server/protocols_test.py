@@ -123,6 +123,15 @@ def test_vectors_of_tokens_pool_to_the_golden_vectors(server, golden, tokenizer)
     assert status == 413 and "tokens together" in answer["error"]
 
 
+def test_both_outputs_of_one_pass(server, golden):
+    answer = server.post("/latebind/encode", {"inputs": TEXTS[:40], "outputs": ["token_vectors", "dense"]})
+    same([one["dense"] for one in answer["results"]], golden[:40])
+    assert [one["token_vectors"] for one in answer["results"]] == server.post("/embed_all", {"inputs": TEXTS[:40]})
+    # One copy of the weights gives both.
+    (model,) = server.ask("GET", "/latebind/status")[2]["models"]
+    assert model["outputs"] == ["dense", "token_vectors"] and model["token_vectors"]
+
+
 def test_the_golden_vectors_by_ollama(server, golden):
     found = []
     for part in in_parts(TEXTS):
@@ -140,6 +149,10 @@ def test_token_ids_have_the_vectors_of_their_texts(server, golden, tokenizer):
 
 def test_similarities_are_the_golden_cosines(server, golden):
     found = server.post("/similarity", {"inputs": {"source_sentence": TEXTS[1], "sentences": TEXTS[2:12]}})
+    for path in ("/", "/invocations"):
+        assert server.post(path, {"inputs": {"source_sentence": TEXTS[1], "sentences": TEXTS[2:12]}}) == found
+        # A text, and not the member.
+        assert len(server.post(path, {"inputs": ["source_sentence", '{"source_sentence": 1}']})) == 2
     assert numpy.abs(numpy.array(found) - golden[2:12] @ golden[1]).max() < 1e-4
 
 

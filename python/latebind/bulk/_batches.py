@@ -213,7 +213,10 @@ class EmbedBatches:
         names = names_of(schema)
         if names.count(self.text_column) != 1:
             found = "there are several columns" if self.text_column in names else "there is no column"
-            raise CallerError(f"{found} '{self.text_column}'; the columns are: {', '.join(names) or 'none'}")
+            raise CallerError(
+                f"{found} '{self.text_column}'; the columns are: {', '.join(names) or 'none'} (name another with "
+                "text_column, --text-column or, in the program, --text-field)"
+            )
         is_lenient = self.on_error == "skip"
         refuse_names(
             names if kept is None else kept,

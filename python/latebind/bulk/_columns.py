@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from .._out import Vectors
 from ..errors import CallerError
-from ._damage import fault_of
+from ._damage import ENCODING_HINT, fault_of
 
 
 def names_of(schema: pa.Schema) -> list[str]:
@@ -97,5 +97,5 @@ def unreadable(texts: Any) -> dict[int, str]:
             try:
                 value.as_py()
             except UnicodeDecodeError as error:
-                found[row] = f"the text is not UTF-8: {error.reason} at byte {error.start}"
+                found[row] = f"the text is not UTF-8: {error.reason} at byte {error.start}; {ENCODING_HINT}"
     return found

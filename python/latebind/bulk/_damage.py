@@ -13,6 +13,9 @@ import pyarrow as pa
 
 from ..errors import CallerError
 
+# What converts a file from the encoding that it probably has.
+ENCODING_HINT = "if it is Latin-1, convert the file with `iconv -f WINDOWS-1252 -t UTF-8`"
+
 
 class RowError(CallerError):
     """A row has no text that can be embedded."""
@@ -42,7 +45,7 @@ def _refuse(array: Any, name: str, is_text: bool, place: str) -> None:
     if found and is_text:
         found = fault_of(array, as_bytes)
     elif "UTF8" in found:
-        raise RowError(f"column '{name}'{place} is not UTF-8: {found}")
+        raise RowError(f"column '{name}'{place} is not UTF-8: {found}; {ENCODING_HINT}")
     if found:
         raise CallerError(f"column '{name}'{place} is damaged: {found}; recreate the file or the table")
 

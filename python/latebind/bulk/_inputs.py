@@ -57,6 +57,7 @@ class InputFile:
         starts: for text, the byte at which each shard begins, and the end of the last one, in unpacked bytes.
         pieces: for text, a digest of each shard's bytes; otherwise one digest of the file's end.
         schema: the columns; for text as they are read.
+        separator: between the values of CSV.
         stamp: the observed state before and after the scan.
     """
 
@@ -71,6 +72,7 @@ class InputFile:
     starts: tuple[int, ...]
     pieces: tuple[str, ...]
     schema: pa.Schema
+    separator: str
     stamp: Stamp
 
     @property
@@ -204,7 +206,7 @@ def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, s
     groups: list[int] = []
     try:
         if format in SEPARATORS:
-            found = scan_csv(lines(blocks()), shard_rows, SEPARATORS[format])
+            found = scan_csv(lines(blocks()), shard_rows, SEPARATORS[format], text_column)
         elif format == "jsonl":
             found = scan_jsonl(lines(blocks()), shard_rows, text_column)
         elif format == "txt":
@@ -233,6 +235,7 @@ def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, s
         found.starts,
         found.pieces,
         found.schema,
+        found.separator,
         stamp,
     )
 

@@ -91,7 +91,7 @@ class Reader:
             return read_json(content, self._file.schema).select(self._columns or names)
         if self._file.format == "txt":
             return read_lines(content, names[0], begin == 0)
-        return read_csv(content, names, self._columns, SEPARATORS[self._file.format])
+        return read_csv(content, names, self._columns, self._file.separator)
 
     def _unpacked(self, begin: int, size: int) -> bytes:
         """Returns unpacked bytes of a compressed file. Also unpacks all preceding bytes, unless the last call did."""

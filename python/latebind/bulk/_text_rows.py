@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -16,10 +17,12 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 from pyarrow import json as arrow_json
 
+from ._damage import ENCODING_HINT
+
 # JSON lines with more brackets are checked before pyarrow, which has no limit, reads them.
 _DEPTH_MAX = 500
-# The separators of values, by format.
-SEPARATORS = {"csv": ",", "tsv": "\t"}
+# The separators that a table may have, by format, in the order in which they are tried.
+SEPARATORS = {"csv": ",;\t", "tsv": "\t"}
 # The length of a line in bytes, without its end.
 _LINE_MAX = 64 << 20
 # The fewest digits of an integer that a double cannot represent exactly.
@@ -38,12 +41,14 @@ class TextRows:
         rows: the number of rows.
         starts: the byte at which each shard begins, and the end of the last one.
         pieces: a digest of each shard's bytes.
+        separator: between the values of a row; "" without rows of values.
     """
 
     schema: pa.Schema
     rows: int
     starts: tuple[int, ...]
     pieces: tuple[str, ...]
+    separator: str = ""
 
 
 def digest_of_piece(content: bytes) -> str:
@@ -79,10 +84,10 @@ class _Cuts:
         if self._piece is not None:
             self._piece.update(line)
 
-    def found(self, schema: pa.Schema, end: int) -> TextRows:
+    def found(self, schema: pa.Schema, end: int, separator: str = "") -> TextRows:
         """Returns the structure of a file whose last row ends at this byte."""
         self._end_piece()
-        return TextRows(schema, self.rows, (*self._starts, end), tuple(self._pieces))
+        return TextRows(schema, self.rows, (*self._starts, end), tuple(self._pieces), separator)
 
     def _end_piece(self) -> None:
         if self._piece is not None:
@@ -127,10 +132,30 @@ def _fields_of_any_size() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def scan_csv(lines: Iterator[bytes], shard_rows: int, separator: str) -> TextRows:
+def _separator_of(header: str, separators: str, text_column: str) -> str:
+    """Returns the first separator with which the header names the column of texts, as the program does; otherwise the
+    one with which it names most columns."""
+    names = {one: next(csv.reader([header], delimiter=one), []) for one in separators}
+    for one in separators:
+        if text_column in names[one]:
+            return one
+    return max(separators, key=lambda one: len(names[one]))
+
+
+def scan_csv(lines: Iterator[bytes], shard_rows: int, separators: str, text_column: str) -> TextRows:
     """Scans CSV. All columns are strings, because CSV has no types and the first rows do not determine those of the
-    last."""
+    last.
+
+    Args:
+        separators: those that the file may have.
+        text_column: the column whose name in the header shows which of them it has.
+    """
     position, begin = 0, 0
+    first = next(lines, b"")
+    lines = itertools.chain([first] if first else [], lines)
+    header = first.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+    with _fields_of_any_size():
+        separator = _separator_of(header, separators, text_column.encode("utf-8").decode("latin-1"))
     cuts = _Cuts(shard_rows)
     pending: list[bytes] = []  # of a record that spans several lines
     names: list[str] = []
@@ -151,7 +176,10 @@ def scan_csv(lines: Iterator[bytes], shard_rows: int, separator: str) -> TextRow
     with _fields_of_any_size():
         for record in csv.reader(counted(), delimiter=separator):
             if not names:
-                names = [name.encode("latin-1").decode("utf-8") for name in record]
+                try:
+                    names = [name.encode("latin-1").decode("utf-8") for name in record]
+                except UnicodeDecodeError as error:
+                    raise ValueError(f"a name of a column is not UTF-8: {error.reason}; {ENCODING_HINT}") from None
             elif record:
                 cuts.begin_row(begin)
                 cuts.rows += 1
@@ -161,7 +189,7 @@ def scan_csv(lines: Iterator[bytes], shard_rows: int, separator: str) -> TextRow
             begin = position
     if not names:
         raise pa.ArrowInvalid("its first line is empty; it names the columns")
-    return cuts.found(pa.schema([(name, pa.string()) for name in names]), position)
+    return cuts.found(pa.schema([(name, pa.string()) for name in names]), position, separator)
 
 
 def scan_lines(lines: Iterator[bytes], shard_rows: int, text_column: str) -> TextRows:

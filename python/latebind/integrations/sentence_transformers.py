@@ -41,7 +41,7 @@ class SentenceTransformer(ShapedEncoder):
         prompts: prompts by name, which add to or replace the model's.
         default_prompt_name: the prompt that encode() uses by default; None is the model's default.
         similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan"; None is the model's choice, or "cosine".
-        truncate_dim: keep keep only the first N numbers of each vector.
+        truncate_dim: keep only the first N numbers of each vector.
         revision: of a model on the hub.
         **settings: any other keyword of latebind.Embedder, such as `precision="bf16"` or `max_tokens=128`.
 
@@ -110,7 +110,7 @@ class SentenceTransformer(ShapedEncoder):
             convert_to_numpy: returns an array; otherwise a list of tensors, which requires torch.
             convert_to_tensor: returns a tensor, which requires torch.
             normalize_embeddings: scale vectors to length 1.
-            truncate_dim: keep keep only the first N numbers of each vector.
+            truncate_dim: keep only the first N numbers of each vector.
             device: None, or the device that the model was opened with.
             pool, chunk_size: None.
             task: "query" or "document", which selects a router's route.

@@ -96,10 +96,13 @@ def test_a_byte_order_mark_within_json_lines_is_refused(tmp_path, rows):
 
 def test_what_is_not_utf8_beside_the_texts_is_named(tmp_path):
     (tmp_path / "in.csv").write_bytes(b"body,name\na,b\nx,caf\xe9\n")
-    with pytest.raises(RowError, match="column 'name' is not UTF-8"):
+    with pytest.raises(RowError, match="column 'name' is not UTF-8.*iconv -f WINDOWS-1252 -t UTF-8"):
         embed(tmp_path / "in.csv", tmp_path / "out")
+    (tmp_path / "text.csv").write_bytes(b"body,name\na,b\ncaf\xe9,x\n")
+    with pytest.raises(RowError, match="row 1 .*the text is not UTF-8.*iconv -f WINDOWS-1252 -t UTF-8"):
+        embed(tmp_path / "text.csv", tmp_path / "third")
     (tmp_path / "names.csv").write_bytes(b"body,caf\xe9\na,b\n")
-    with pytest.raises(latebind.CallerError, match="cannot be read as csv"):
+    with pytest.raises(latebind.CallerError, match="cannot be read as csv.*iconv -f WINDOWS-1252 -t UTF-8"):
         embed(tmp_path / "names.csv", tmp_path / "other")
 
 

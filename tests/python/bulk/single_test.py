@@ -90,6 +90,21 @@ def test_columns_between_tabs_are_those_between_commas(tmp_path):
     assert list(zip(found["id"].to_pylist(), found["body"].to_pylist(), strict=True)) == rows[1:]
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_the_header_shows_what_separates_the_columns_of_csv(tmp_path, separator):
+    rows = [("id", "body"), ("1", 'a "b", c; d'), ("2", "two\nlines"), ("3", "4,5")]
+    with (tmp_path / "in.csv").open("w", newline="") as file:
+        csv.writer(file, delimiter=separator).writerows(rows)
+    embed(tmp_path / "in.csv", tmp_path / "out", shard_rows=2)
+    found = vectors_of(tmp_path / "out")
+    assert list(zip(found["id"].to_pylist(), found["body"].to_pylist(), strict=True)) == rows[1:]
+    (tmp_path / "other.csv").write_text(f"id{separator}words\n1{separator}a\n")
+    with pytest.raises(
+        latebind.CallerError, match="no column 'body'; the columns are: id, words .name another with text_column"
+    ):
+        embed(tmp_path / "other.csv", tmp_path / "refused")
+
+
 @pytest.mark.parametrize("kept", [None, "id", "body"])
 def test_json_lines_are_those_of_the_program(tmp_path, kept):
     write_jsonl(table(1000), tmp_path / "in.jsonl.gz")
