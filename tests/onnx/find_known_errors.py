@@ -14,8 +14,8 @@ whole operator where they hold of all. A wrong test of several nodes is told by 
 the operator, or the operator before another, whose refusal makes it right and costs the fewest other tests. Of the sweep, rules.py
 makes rules; what is still wrong with them gets wider ones, until nothing is. --tests and --rows keep the outcomes, and use them
 again if the files are there. --write adds to the lines of this version in FILE what is not there: other processors compute other
-operators otherwise. LATEBIND_OPENVINO_LIBRARY says which OpenVINO that is. Exits with 1 when something is still wrong with the table
-that was made.
+operators otherwise. It keeps the lines that say what is taken (+), and adds no lines of operators that these leave out.
+LATEBIND_OPENVINO_LIBRARY says which OpenVINO that is. Exits with 1 when something is still wrong with the table that was made.
 """
 
 import argparse
@@ -39,7 +39,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "hosts" / "onnxruntime"))
 import node_tests  # noqa: E402
 
 HEAD = """# What a vendor's version computes otherwise than ONNX says, by operator, conditions and version: see core/onnx/known_errors.h.
-# Made by tests/onnx/find_known_errors.py of the node tests of package onnx {onnx} and of every kind of number.
+# Lines that begin with + say what is taken (decision 163). The others are made by tests/onnx/find_known_errors.py of the node
+# tests of package onnx {onnx} and of every kind of number.
 """
 TYPES = {
     TensorProto.FLOAT: "f32", TensorProto.FLOAT16: "f16", TensorProto.BFLOAT16: "bf16", TensorProto.DOUBLE: "f64",
@@ -305,10 +306,13 @@ def main():
     if arguments.write:
         table_file = Path(arguments.write)
         lines = [line for line in table_file.read_text().splitlines() if line and not line.startswith("#")] if table_file.exists() else []
-        others = lines_of_others("\n".join(lines), version)
+        # A person decides what is taken.
+        taken = [line for line in lines if line.startswith("+")]
+        others = lines_of_others("\n".join(line for line in lines if line not in taken), version) + taken
         own = {(line.split("\t")[0], tuple(line.split("\t")[1].split())) for line in lines if line not in others}
         joined = sweep_rules.without_the_narrower({(op, " ".join(conditions)) for op, conditions in {*rules, *own}})
-        rules = [(op, tuple(conditions.split())) for op, conditions in sorted(joined)]
+        names = {op for line in taken for op in line[1:].split("\t")[0].split("|")} | {"*"}
+        rules = [(op, tuple(conditions.split())) for op, conditions in sorted(joined) if not taken or op in names]
         table_file.write_text(text_of_rules(rules, version, others))
     for line in wrong:
         print(f"still wrong: {line}")

@@ -34,7 +34,7 @@ def test_a_node_is_described_with_what_its_operator_assumes():
 
 def test_the_lines_of_other_versions_are_kept():
     table = finder.text_of_rules([("Tile", ("run:1",))], "2026.4.1", ["Add\t\topenvino 2025.1.0"])
-    assert table.splitlines()[2:] == ["Add\t\topenvino 2025.1.0", "Tile\trun:1\topenvino 2026.4.1"]
+    assert table.splitlines()[3:] == ["Add\t\topenvino 2025.1.0", "Tile\trun:1\topenvino 2026.4.1"]
     assert finder.lines_of_others(table, "2026.4.1") == ["Add\t\topenvino 2025.1.0"]
     assert finder.lines_of_others(table, "2025.1.0") == ["Tile\trun:1\topenvino 2026.4.1"]
 

@@ -201,6 +201,17 @@ def test_what_a_vendor_computes_wrongly_is_left_to_the_host(devices, tmp_path):
     np.testing.assert_array_equal(session.run(None, feeds)[0], on_the_cpu(model, feeds)[0])
 
 
+@pytest.mark.parametrize(("op", "kind"), [("Celu", TensorProto.FLOAT), ("BitwiseNot", TensorProto.INT32), ("Abs", TensorProto.INT16)])
+def test_operators_and_types_that_no_published_network_has_are_left_to_the_host(devices, op, kind):
+    x, y = (helper.make_tensor_value_info(name, kind, [3]) for name in "xy")
+    graph = helper.make_graph([helper.make_node(op, ["x"], ["y"])], "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    feeds = {"x": np.array([-3, 0, 5], helper.tensor_dtype_to_np_dtype(kind))}
+    session = load(model, devices)
+    assert attestations() == []
+    np.testing.assert_array_equal(session.run(None, feeds)[0], on_the_cpu(model, feeds)[0])
+
+
 def test_a_table_of_ones_own(devices, tmp_path):
     version = devices[0].ep_metadata["latebind.runtime_version"].split("-")[0]
     table = tmp_path / "errors.tsv"
