@@ -3,10 +3,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +18,7 @@
 #include "core/platform/process_generation.h"
 #include "core/text/utf8.h"
 #include "core/threads/background_work.h"
+#include "core/threads/mutex.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;
@@ -59,7 +58,7 @@ class JobState {
     client_.cancellation = core::Cancellation::create();
     client_.note = [](std::string_view text) { core::log(core::LogLevel::kInfo, std::string(text)); };
     client_.progress = [this](std::string_view activity, std::uint64_t done, std::uint64_t total) {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       activity_.assign(activity);
       done_ = done;
       total_ = total;
@@ -79,7 +78,7 @@ class JobState {
       status = core::Status::of_exception();
     }
     place.reset();
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     status_ = std::move(status);
     report_ = std::move(report);
     is_over_ = true;
@@ -90,12 +89,12 @@ class JobState {
 
   // Returns whether the job is over by the deadline.
   bool wait_until(Clock::time_point deadline) {
-    std::unique_lock lock(mutex_);
-    return over_.wait_until(lock, deadline, [this] { return is_over_; });
+    const core::MutexLock lock(mutex_);
+    return over_.wait_until(mutex_, deadline, [this]() LB_REQUIRES(mutex_) { return is_over_; });
   }
 
   lb_job_progress progress() {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     lb_job_progress value{};
     value.is_over = is_over_ ? 1 : 0;
     value.done = done_;
@@ -115,8 +114,8 @@ class JobState {
   const app::Runtime runtime_;
   app::Client client_;
 
-  std::mutex mutex_;
-  std::condition_variable over_;
+  core::Mutex mutex_;
+  core::Condition over_;
   // Guarded by mutex_ until is_over_, constant afterwards.
   std::string activity_;
   std::uint64_t done_ = 0;

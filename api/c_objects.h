@@ -5,11 +5,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string_view>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include "app/backends.h"
 #include "app/runtime.h"
@@ -18,14 +16,12 @@
 #include "core/backend/registry.h"
 #include "core/engine/engine.h"
 #include "core/platform/process_generation.h"
-#include "embedding/cross_encoder.h"
 #include "embedding/embedder.h"
 #include "embedding/inputs/text_limits.h"
-#include "embedding/multi_vector_encoder.h"
 #include "embedding/router.h"
 #include "include/latebind/latebind.h"
 
-// Shared, so that models and embedders can outlive the handle.
+// Shared, so that models and encoders can outlive the handle.
 struct lb_runtime {
   struct Shared {
     explicit Shared(latebind::app::EffectiveSettings given)
@@ -64,35 +60,13 @@ struct lb_model {
   latebind::platform::MadeIn made{};
 };
 
-struct lb_embedder {
+struct lb_encoder {
   std::shared_ptr<const lb_runtime::Shared> runtime;
-  std::shared_ptr<const latebind::embedding::Embedder> embedder;
+  std::shared_ptr<const latebind::embedding::Embedder> model;
   latebind::platform::MadeIn made{};
-  [[nodiscard]] const latebind::embedding::Embedder& network() const { return *embedder; }
 };
 
-struct lb_cross_encoder {
-  std::shared_ptr<const lb_runtime::Shared> runtime;
-  std::unique_ptr<const latebind::embedding::CrossEncoder> model;
-  latebind::platform::MadeIn made{};
-  [[nodiscard]] const latebind::embedding::Embedder& network() const { return model->network(); }
-};
-
-struct lb_sparse_encoder {
-  std::shared_ptr<const lb_runtime::Shared> runtime;
-  std::unique_ptr<const latebind::embedding::Embedder> model;
-  latebind::platform::MadeIn made{};
-  [[nodiscard]] const latebind::embedding::Embedder& network() const { return *model; }
-};
-
-struct lb_multi_vector_encoder {
-  std::shared_ptr<const lb_runtime::Shared> runtime;
-  std::unique_ptr<const latebind::embedding::MultiVectorEncoder> model;
-  latebind::platform::MadeIn made{};
-  [[nodiscard]] const latebind::embedding::Embedder& network() const { return model->network(); }
-};
-
-// lb_tokenizer, lb_sparse_list and lb_multi_vector_list need no thread, so they remain valid after fork().
+// Needs no thread, so it remains valid after fork().
 struct lb_tokenizer {
   struct Route {
     std::shared_ptr<const latebind::embedding::Tokenizer> tokenizer;
@@ -101,16 +75,6 @@ struct lb_tokenizer {
   };
   std::string model;  // its name, for messages
   latebind::embedding::Router<Route> routes;
-};
-
-struct lb_sparse_list {
-  std::vector<std::size_t> begins;
-  std::vector<std::uint32_t> indices;
-  std::vector<float> values;
-};
-
-struct lb_multi_vector_list {
-  latebind::embedding::TokenVectors vectors;
 };
 
 namespace latebind::api {
@@ -133,44 +97,6 @@ struct Call {
 
 // Limits a duration to one year, since longer ones would overflow the clock.
 [[nodiscard]] std::chrono::milliseconds bounded_milliseconds(std::uint64_t given);
-
-struct TextCall {
-  embedding::TextOptions texts;
-  bool alone = false;
-  std::uint32_t* token_counts = nullptr;
-};
-[[nodiscard]] core::Result<TextCall> read_embed_options(const lb_embed_options* given);
-
-// The most texts in one call.
-inline constexpr std::size_t kTextsMax = std::size_t{1} << 28;
-// kInvalidArgument for more than kTextsMax texts, and for texts that are NULL although `count` is not 0.
-[[nodiscard]] core::Status check_texts(const void* texts, std::size_t count, std::string_view what);
-
-// kInvalidArgument for what check_texts() refuses, and for a text whose data is NULL, with its position. `what` is the
-// function's name.
-[[nodiscard]] core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std::size_t count,
-                                                                     std::string_view what);
-
-// Writes the text to `view`. kInvalidArgument when its data is NULL although its size is not 0; the message names the
-// function `what` and the `index`th `noun` ("text" or "pair").
-[[nodiscard]] core::Status read_text(const lb_text& text, std::string_view noun, std::size_t index,
-                                     std::string_view what, std::string_view& view);
-
-// Opens a model for lb_…_open functions of every kind, within the limits of the call, and gives the call its
-// attestation. The model must be of this kind.
-[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const lb_runtime& runtime,
-                                                                              const char* model_folder,
-                                                                              const lb_options* options,
-                                                                              const lb_call_options* call,
-                                                                              embedding::EncoderKind kind);
-
-// Runs one call for `count` texts: calls compute(EmbedOptions) with the limits of `call`, then writes `stats`, which
-// may be null, and the call's attestation.
-using Compute = std::function<core::Result<embedding::EmbedStats>(const embedding::EmbedOptions&)>;
-[[nodiscard]] core::Status compute_texts(const TextCall& asked, std::size_t count, const lb_call_options* call,
-                                         lb_embed_stats* stats, const Compute& compute);
-
-[[nodiscard]] core::Status write_stats(const embedding::EmbedStats& stats, lb_embed_stats* out);
 
 [[nodiscard]] core::Status give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
                                             std::size_t hung_runs = 0);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "app/settings.h"
+#include "core/backend/questions.h"
 #include "core/bundle/compile.h"
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
@@ -67,7 +69,7 @@ lb_code lb_runtime_check(const lb_runtime* runtime) {
         const auto devices = backend->devices();
         core::register_exit_mark();
         status = devices.status();
-        if (devices.ok() && std::ranges::any_of(*devices, [](const auto& one) { return !one.runs_graphs_only(); }))
+        if (devices.ok() && std::ranges::any_of(*devices, [](const auto& one) { return !one.traits.graphs_only; }))
           return {};
         if (devices.ok() && !devices->empty()) why = "it runs only embedding models";
       }
@@ -85,6 +87,7 @@ struct lb_device_list {
   struct Entry {
     core::Device device;
     std::string id;
+    std::map<std::string, std::string> facts;
     std::vector<const char*> keys;
     std::vector<const char*> values;
   };
@@ -104,6 +107,7 @@ constexpr size_t kTargetsMax = 4096;
 void add(lb_device_list& list, core::Device device) {
   lb_device_list::Entry entry;
   entry.id = device.id();
+  entry.facts = device.facts();
   entry.device = std::move(device);
   list.devices.push_back(std::move(entry));
 }
@@ -111,7 +115,7 @@ void add(lb_device_list& list, core::Device device) {
 // Called once all devices are in the list, since adding one moves the strings.
 void point_at_metadata(lb_device_list& list) {
   for (auto& entry : list.devices) {
-    for (const auto& [key, value] : entry.device.metadata) {
+    for (const auto& [key, value] : entry.facts) {
       entry.keys.push_back(key.c_str());
       entry.values.push_back(value.c_str());
     }
@@ -129,7 +133,7 @@ lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb
     for (core::BackendReport& report : runtime->shared->engine.report()) {
       const auto backend = runtime->shared->registry.find(report.name);
       if (virtual_too != 0 && backend) {
-        LB_ASSIGN_OR_RETURN(auto absent, backend->virtual_devices());
+        LB_ASSIGN_OR_RETURN(auto absent, core::virtual_devices_of(*backend));
         std::ranges::move(absent, std::back_inserter(report.devices));
       }
       for (core::Device& device : report.devices)

@@ -1,10 +1,15 @@
 // Streams of the C interface.
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "api/c_encode.h"
 #include "api/c_objects.h"
+#include "api/c_results.h"
 #include "api/c_support.h"
 #include "core/threads/background_work.h"
 #include "embedding/embed_stream.h"
@@ -15,8 +20,11 @@ namespace embedding = latebind::embedding;
 
 struct lb_stream {
   std::shared_ptr<const lb_runtime::Shared> runtime;
-  std::shared_ptr<const embedding::Embedder> embedder;
-  std::unique_ptr<embedding::EmbedStream> stream;  // destroyed before the embedder it uses
+  std::shared_ptr<const embedding::Embedder> model;
+  api::EncodeCall call{};  // without views of the caller's memory
+  std::vector<api::RequestedOutput> requested{};
+  std::unique_ptr<embedding::EmbedStream> stream{};  // destroyed before the model that it uses
+  lb_results results{};                              // of the window that was pulled last
   latebind::platform::MadeIn made{};
 };
 
@@ -28,24 +36,59 @@ core::Status check(const lb_stream* stream, bool has_place, std::string_view wha
   return api::check_made_here(stream->made, "stream");
 }
 
+// Makes the results of a window, which refer to the stream's memory.
+void set_results(lb_stream& stream, const embedding::VectorWindow& window) {
+  lb_results& results = stream.results;
+  results = {};
+  results.count = window.token_counts.size();
+  results.token_counts = window.token_counts;
+  for (const api::RequestedOutput& one : stream.requested) {
+    // The window at the end of the stream has no outputs.
+    const auto found = window.outputs.empty() ? embedding::ResultWindow() : window.outputs[one.position];
+    lb_results::Part& part = results.parts.emplace_back();
+    part.name = one.output->kind().name;
+    part.form = api::form_of(*one.output);
+    part.dimension = one.dimensions;
+    if (part.form == LB_FORM_SPARSE) {
+      api::set_sparse(part, found.sparse);
+      continue;
+    }
+    part.numbers = found.vectors.data();
+    if (part.form == LB_FORM_RAGGED) api::set_begins(part, found.vector_counts);
+    if (!api::must_normalize(*one.output, stream.call)) continue;
+    part.own_values.assign(found.vectors.begin(), found.vectors.end());
+    api::normalize_rows(part.own_values, one.dimension);
+    part.numbers = part.own_values.data();
+  }
+}
+
+constexpr std::string_view kOpen = "lb_stream_open";
+
 }  // namespace
 
-lb_code lb_stream_open(const lb_embedder* embedder, const lb_embed_options* options, const lb_stream_options* windows,
+lb_code lb_stream_open(const lb_encoder* encoder, const lb_encode_options* options, const lb_stream_options* windows,
                        lb_stream** stream) {
   return api::guarded([&]() -> core::Status {
-    if (embedder == nullptr || stream == nullptr) return api::misuse("lb_stream_open: NULL was given");
+    if (encoder == nullptr || stream == nullptr) return api::misuse(fmt::format("{}: NULL was given", kOpen));
     *stream = nullptr;
-    LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
+    LB_RETURN_IF_ERROR(api::check_made_here(encoder->made, "encoder"));
     LB_RETURN_IF_ERROR(core::check_not_ending());
-    LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
-    if (asked.token_counts != nullptr) return api::misuse("lb_stream_open: token counts are returned with each window");
-    LB_ASSIGN_OR_RETURN(const lb_stream_options read, api::read_struct(windows, "lb_stream_options"));
-    embedding::EmbedStreamOptions typed{.window_texts = read.window_texts, .texts = asked.texts};
-    if (read.window_bytes > 0) typed.window_bytes = read.window_bytes;
+    LB_RETURN_IF_ERROR(api::check_input(*encoder, embedding::kTextInput, kOpen));
     auto made = std::make_unique<lb_stream>();
-    made->runtime = embedder->runtime;
-    made->embedder = embedder->embedder;
-    LB_ASSIGN_OR_RETURN(made->stream, embedding::EmbedStream::open(*made->embedder, typed));
+    made->runtime = encoder->runtime;
+    made->model = encoder->model;
+    LB_ASSIGN_OR_RETURN(made->call, api::read_encode_options(options));
+    LB_ASSIGN_OR_RETURN(const embedding::Encoder* const route, encoder->model->route_for(made->call.texts.role));
+    LB_ASSIGN_OR_RETURN(made->requested, api::find_requested(*route, made->call, kOpen));
+    for (const api::RequestedOutput& one : made->requested) {
+      if (one.request.rows != nullptr) return api::misuse(fmt::format("{}: rows are pulled with each window", kOpen));
+    }
+    LB_ASSIGN_OR_RETURN(const lb_stream_options read, api::read_struct(windows, "lb_stream_options"));
+    embedding::EmbedStreamOptions typed{.window_texts = read.window_texts, .texts = made->call.texts};
+    if (read.window_bytes > 0) typed.window_bytes = read.window_bytes;
+    LB_ASSIGN_OR_RETURN(made->stream, embedding::EmbedStream::open(*route, typed));
+    made->call.texts.prompt = {};
+    made->call.outputs = {};
     *stream = made.release();
     return {};
   });
@@ -92,20 +135,19 @@ lb_code lb_stream_pull(lb_stream* stream, const lb_call_options* call, lb_window
     LB_RETURN_IF_ERROR(api::write_struct(lb_window{}, window, "lb_window"));
     LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
     LB_ASSIGN_OR_RETURN(embedding::VectorWindow pulled, stream->stream->pull(of_call.limits));
+    set_results(*stream, pulled);
     lb_window value{};
     value.first = pulled.first;
     value.count = pulled.token_counts.size();
-    value.dimensions = stream->stream->dimensions();
-    value.vectors = pulled.vectors.data();
-    value.token_counts = pulled.token_counts.data();
+    value.results = &stream->results;
     LB_RETURN_IF_ERROR(api::write_struct(value, window, "lb_window"));
     if (of_call.answered_by == nullptr) return {};
-    if (pulled.answered_by == nullptr) pulled.answered_by = stream->embedder->attestation();
+    if (pulled.answered_by == nullptr) pulled.answered_by = stream->model->attestation();
     return api::give_attestation(std::move(pulled.answered_by), of_call.answered_by);
   });
 }
 
-lb_code lb_stream_stats(const lb_stream* stream, lb_embed_stats* stats) {
+lb_code lb_stream_stats(const lb_stream* stream, lb_encode_stats* stats) {
   return api::guarded([&]() -> core::Status {
     LB_RETURN_IF_ERROR(check(stream, true, "lb_stream_stats"));
     return api::write_stats(stream->stream->stats(), stats);

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/c_encoder.h"
+#include "api/c_encode.h"
+#include "api/c_objects.h"
+#include "api/c_support.h"
 #include "core/platform/files/folders.h"
 #include "embedding/folder/model_folder.h"
 #include "embedding/hub/content_check.h"
@@ -75,6 +77,17 @@ core::Result<lb_tokenizer::Route> open(const embedding::Specification& model) {
                              .prompts = model.input.prompts};
 }
 
+// Returns the tokenizer of an encoder; of both routes if it is a router.
+core::Result<std::unique_ptr<lb_tokenizer>> of_encoders(const embedding::Embedder& model) {
+  LB_ASSIGN_OR_RETURN(
+      auto routes,
+      model.encoders().transform([](const embedding::Encoder& encoder) -> core::Result<lb_tokenizer::Route> {
+        return lb_tokenizer::Route{
+            .tokenizer = encoder.tokenizer(), .limits = encoder.limits(), .prompts = encoder.prompts()};
+      }));
+  return std::make_unique<lb_tokenizer>(lb_tokenizer{.model = model.name(), .routes = std::move(routes)});
+}
+
 // Opens the tokenizer of a model; of both routes if the model is a router.
 core::Result<std::unique_ptr<lb_tokenizer>> open_all(const std::filesystem::path& place) {
   LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place));
@@ -83,16 +96,6 @@ core::Result<std::unique_ptr<lb_tokenizer>> open_all(const std::filesystem::path
 }
 
 }  // namespace
-
-core::Result<std::unique_ptr<lb_tokenizer>> api::tokenizer_of(const embedding::Embedder& network) {
-  LB_ASSIGN_OR_RETURN(
-      auto routes,
-      network.encoders().transform([](const embedding::Encoder& encoder) -> core::Result<lb_tokenizer::Route> {
-        return lb_tokenizer::Route{
-            .tokenizer = encoder.tokenizer(), .limits = encoder.limits(), .prompts = encoder.prompts()};
-      }));
-  return std::make_unique<lb_tokenizer>(lb_tokenizer{.model = network.name(), .routes = std::move(routes)});
-}
 
 lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer) {
   return api::guarded([&]() -> core::Status {
@@ -106,8 +109,15 @@ lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer) {
   });
 }
 
-lb_code lb_embedder_tokenizer(const lb_embedder* embedder, lb_tokenizer** tokenizer) {
-  return api::give_tokenizer("lb_embedder_tokenizer", "embedder", embedder, tokenizer);
+lb_code lb_encoder_tokenizer(const lb_encoder* encoder, lb_tokenizer** tokenizer) {
+  return api::guarded([&]() -> core::Status {
+    if (encoder == nullptr || tokenizer == nullptr) return api::misuse("lb_encoder_tokenizer: NULL was given");
+    *tokenizer = nullptr;
+    LB_RETURN_IF_ERROR(api::check_made_here(encoder->made, "encoder"));
+    LB_ASSIGN_OR_RETURN(auto made, of_encoders(*encoder->model));
+    *tokenizer = made.release();
+    return {};
+  });
 }
 
 void lb_tokenizer_destroy(lb_tokenizer* tokenizer) {
@@ -136,17 +146,17 @@ lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts,
 }
 
 lb_code lb_tokenizer_encode_with(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
-                                 const lb_embed_options* options, lb_token_list** list) {
+                                 const lb_encode_options* options, lb_token_list** list) {
   return api::guarded([&]() -> core::Status {
-    LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
+    LB_ASSIGN_OR_RETURN(const api::EncodeCall asked, api::read_encode_options(options));
     return encode("lb_tokenizer_encode_with", tokenizer, texts, count, asked.texts, false, list);
   });
 }
 
 lb_code lb_tokenizer_encode_with_offsets(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
-                                         const lb_embed_options* options, lb_token_list** list) {
+                                         const lb_encode_options* options, lb_token_list** list) {
   return api::guarded([&]() -> core::Status {
-    LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
+    LB_ASSIGN_OR_RETURN(const api::EncodeCall asked, api::read_encode_options(options));
     return encode("lb_tokenizer_encode_with_offsets", tokenizer, texts, count, asked.texts, true, list);
   });
 }

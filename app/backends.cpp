@@ -1,6 +1,7 @@
 #include "app/backends.h"
 
 #include <memory>
+#include <span>
 
 #include "backends/native/backend.h"
 #include "backends/onnxruntime/backend.h"
@@ -13,12 +14,14 @@ namespace {
 struct ListedBackend {
   std::span<const core::BackendSetting> settings;
   std::shared_ptr<core::Backend> (*make)(const core::BackendSettingTexts& texts);
+  std::span<const core::ChildCommand> (*child_commands)() = nullptr;
 };
 
 // In order of preference.
-constexpr ListedBackend kBackends[] = {{openvino::kSettings, openvino::configured_backend},
-                                       {onnxruntime::kSettings, onnxruntime::configured_backend},
-                                       {native::kSettings, native::configured_backend}};
+constexpr ListedBackend kBackends[] = {
+    {openvino::kSettings, openvino::configured_backend},
+    {onnxruntime::kSettings, onnxruntime::configured_backend, onnxruntime::child_commands},
+    {native::kSettings, native::configured_backend}};
 
 }  // namespace
 
@@ -40,12 +43,14 @@ core::Registry make_registry(const core::BackendSettingTexts& texts) {
   return registry;
 }
 
-std::string try_provider(const std::string& runtime_file, const std::string& provider_file) {
-  return onnxruntime::run_trial(runtime_file, provider_file);
-}
-
-std::string compile_for_provider(const std::string& job_file) {
-  return onnxruntime::run_compile_job(job_file);
+std::vector<core::ChildCommand> child_commands() {
+  std::vector<core::ChildCommand> commands;
+  for (const ListedBackend& backend : kBackends) {
+    if (backend.child_commands == nullptr) continue;
+    const auto of_this = backend.child_commands();
+    commands.insert(commands.end(), of_this.begin(), of_this.end());
+  }
+  return commands;
 }
 
 }  // namespace latebind::app

@@ -1,11 +1,10 @@
 // The list of backends in this build. No other file names them.
 #pragma once
 
-#include <span>
-#include <string>
 #include <vector>
 
 #include "core/backend/backend_setting.h"
+#include "core/backend/child_command.h"
 #include "core/backend/registry.h"
 
 namespace latebind::app {
@@ -16,8 +15,7 @@ namespace latebind::app {
 // Returns a registry of all backends, in order of preference. Loads no vendor library.
 [[nodiscard]] core::Registry make_registry(const core::BackendSettingTexts& texts = {});
 
-// The hidden commands that a backend runs in a child process. Each returns the line to print on standard output.
-[[nodiscard]] std::string try_provider(const std::string& runtime_file, const std::string& provider_file);
-[[nodiscard]] std::string compile_for_provider(const std::string& job_file);
+// The hidden commands that backends run in child processes.
+[[nodiscard]] std::vector<core::ChildCommand> child_commands();
 
 }  // namespace latebind::app

@@ -78,7 +78,7 @@ core::TensorView view(void* data, core::ElementType type, const core::Shape& sha
 }  // namespace
 
 Status check_device(core::Backend& backend, const core::Device& device) {
-  LB_ASSIGN_OR_RETURN(const auto model, tiny_model(device.runs_graphs_only()));
+  LB_ASSIGN_OR_RETURN(const auto model, tiny_model(device.traits.graphs_only));
   core::CompileOptions options;
   options.requests = 1;
   LB_ASSIGN_OR_RETURN(const auto executable, backend.load(model, device.name, options));
@@ -90,7 +90,7 @@ Status check_device(core::Backend& backend, const core::Device& device) {
   const std::array of_graph{view(ids.data(), core::ElementType::kI64, core::Shape{1, 2}),
                             view(mask.data(), core::ElementType::kI64, core::Shape{1, 2})};
   const std::array of_file{view(x.data(), core::ElementType::kF32, core::Shape{2})};
-  const auto inputs = device.runs_graphs_only() ? std::span<const core::TensorView>(of_graph) : std::span(of_file);
+  const auto inputs = device.traits.graphs_only ? std::span<const core::TensorView>(of_graph) : std::span(of_file);
   std::array<float, 2> y{};
   core::OutputTensor output = core::OutputTensor::bound(y.data(), sizeof y);
   LB_RETURN_IF_ERROR(executable->execute(inputs, {&output, 1}, {}));

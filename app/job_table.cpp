@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/encoder_words.h"
 #include "app/jobs/cache.h"
 #include "app/jobs/compile.h"
 #include "app/jobs/devices.h"
@@ -21,6 +20,7 @@
 #include "app/model_source.h"
 #include "core/cache/compile_store.h"
 #include "core/platform/files/folders.h"
+#include "embedding/outputs/output.h"
 
 namespace latebind::app {
 namespace {
@@ -106,13 +106,26 @@ Result<Json> run_export(JobArguments& arguments, const Runtime& /*runtime*/, con
   return Json{{"file", read.output}};
 }
 
+// Returns the output of the models that are called by this word: "score" for "cross-encoder". Without a word, "".
+Result<std::string_view> output_of_models(std::string_view word) {
+  if (word.empty()) return std::string_view();
+  std::vector<std::string_view> known;
+  for (const embedding::OutputKind* const kind : embedding::output_kinds()) {
+    if (kind->input == nullptr) continue;
+    if (kind->model == word) return kind->name;
+    known.push_back(kind->model);
+  }
+  return core::unknown_word_error("kind of model", word, known).with_context("kind");
+}
+
 Result<Json> run_find(JobArguments& arguments, const Runtime& runtime, const Client& client) {
   std::string model;
-  auto kind = embedding::EncoderKind::kEmbedder;
+  std::string kind;
   LB_RETURN_IF_ERROR(arguments.require("model", model));
-  LB_RETURN_IF_ERROR(arguments.take_word("kind", kind));
+  LB_RETURN_IF_ERROR(arguments.take("kind", kind));
   LB_RETURN_IF_ERROR(arguments.finish());
-  LB_ASSIGN_OR_RETURN(const auto place, find_model(model, runtime.onnx_file, client, kind));
+  LB_ASSIGN_OR_RETURN(const std::string_view output, output_of_models(kind));
+  LB_ASSIGN_OR_RETURN(const auto place, find_model(model, runtime.onnx_file, client, output));
   Json report;
   report["folder"] = platform::path_to_utf8(place);
   return report;

@@ -24,25 +24,16 @@ using core::StatusCode;
 
 namespace {
 
-// The organisation that short names of this kind belong to, as in sentence-transformers.
-std::string_view owner_of(embedding::EncoderKind kind) {
-  switch (kind) {
-    case embedding::EncoderKind::kCrossEncoder:
-      return "cross-encoder";
-    case embedding::EncoderKind::kSparseEncoder:
-      return "sparse-encoder";
-    case embedding::EncoderKind::kMultiVectorEncoder:
-      return "";
-    case embedding::EncoderKind::kEmbedder:
-      break;
-  }
-  return hub::kShortNameOwner;
+// The organisation that short names of models with this output belong to, as in sentence-transformers.
+std::string_view owner_of(std::string_view output) {
+  const embedding::OutputKind* const kind = embedding::find_output_kind(output);
+  return kind != nullptr && kind->input != nullptr ? kind->hub_owner : hub::kShortNameOwner;
 }
 
 }  // namespace
 
 Result<std::filesystem::path> find_model(const std::string& model, const std::string& onnx_file, const Client& client,
-                                         embedding::EncoderKind kind) {
+                                         std::string_view output) {
   const auto path = platform::path_from_utf8(model);
   std::error_code error;
   if (std::filesystem::exists(path, error) || error) return path;
@@ -51,7 +42,7 @@ Result<std::filesystem::path> find_model(const std::string& model, const std::st
                   fmt::format("{} is a symbolic link to {}, which does not exist: is a disk missing, or was it moved?",
                               platform::quoted(path), platform::quoted(std::filesystem::read_symlink(path, error))));
   }
-  const std::string_view owner = owner_of(kind);
+  const std::string_view owner = owner_of(output);
   if (!hub::is_model_name(model, owner)) return path;
   LB_ASSIGN_OR_RETURN(const auto name, hub::ModelName::parse(model, owner));
   const bool is_short = name.text() != model && name.id != model.substr(0, model.find('@'));
@@ -93,42 +84,32 @@ Result<core::Model> open_model(const std::filesystem::path& place) {
 
 namespace {
 
-embedding::EmbedderOptions options_of(const Runtime& runtime,
-                                      std::function<void(const embedding::BatchRecord&)> on_batch) {
+embedding::EmbedderOptions options_of(const Runtime& runtime, OpenOptions&& given) {
   embedding::EmbedderOptions options;
   options.load = runtime.load;
   options.batch_tokens = runtime.batch_tokens;
   options.max_tokens = runtime.max_tokens;
+  options.outputs = std::move(given.outputs);
   options.onnx_file = runtime.onnx_file;
-  options.on_batch = std::move(on_batch);
+  options.on_batch = std::move(given.on_batch);
+  options.role = given.role;
   return options;
-}
-
-Result<std::unique_ptr<embedding::Embedder>> open(const std::filesystem::path& folder, const Runtime& runtime,
-                                                  const embedding::EmbedderOptions& options) {
-  auto embedder = embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
-  if (!embedder.ok()) return hub::with_damage(embedder.status(), folder);
-  return embedder;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem::path& folder, const Runtime& runtime,
-                                                           std::function<void(const embedding::BatchRecord&)> on_batch,
-                                                           bool token_vectors) {
-  embedding::EmbedderOptions options = options_of(runtime, std::move(on_batch));
-  if (token_vectors) options.outputs = {"token_vectors"};
-  return open(folder, runtime, options);
+Result<std::unique_ptr<embedding::Embedder>> open_network(const std::filesystem::path& folder, const Runtime& runtime,
+                                                          OpenOptions options) {
+  LB_ASSIGN_OR_RETURN(const embedding::ModelFolder read, open_folder(folder, runtime.onnx_file));
+  return open_network(read, runtime, std::move(options));
 }
 
-Result<std::unique_ptr<embedding::Embedder>> open_network(const std::filesystem::path& folder, const Runtime& runtime,
-                                                          std::optional<embedding::EncoderKind> kind,
-                                                          std::function<void(const embedding::BatchRecord&)> on_batch,
-                                                          embedding::TextRole role) {
-  embedding::EmbedderOptions options = options_of(runtime, std::move(on_batch));
-  options.kind = kind;
-  options.role = role;
-  return open(folder, runtime, options);
+Result<std::unique_ptr<embedding::Embedder>> open_network(const embedding::ModelFolder& folder, const Runtime& runtime,
+                                                          OpenOptions options) {
+  auto embedder =
+      embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options_of(runtime, std::move(options)));
+  if (!embedder.ok()) return hub::with_damage(embedder.status(), folder.files().place());
+  return embedder;
 }
 
 }  // namespace latebind::app

@@ -35,12 +35,11 @@ class OneBlob final : public core::BlobSource {
   [[nodiscard]] std::vector<core::ReadyBlob> blobs_for(const core::Device& device,
                                                        const core::CompileOptions& options) const override {
     if (device.backend != openvino::kBackendName) return {};
-    core::Blob blob{.backend = device.backend,
-                    .device = device.name,
-                    .runtime_version = device.runtime_version,
-                    .precision = options.precision,
-                    .bytes = bytes_};
-    return {{"blob", [blob = std::move(blob)]() -> Result<core::Blob> { return blob; }}};
+    const core::BlobLabel label{.backend = device.backend,
+                                .device = device.name,
+                                .runtime_version = device.runtime_version,
+                                .precision = options.precision};
+    return {{"blob", label, [blob = core::Blob{label, bytes_}]() -> Result<core::Blob> { return blob; }}};
   }
 
   [[nodiscard]] std::vector<std::size_t> static_lengths(const core::Device& /*device*/,

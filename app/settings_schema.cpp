@@ -576,9 +576,10 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"server.allow_dimensions", "LATEBIND_ALLOW_DIMENSIONS", "--allow-dimensions", kTruth,
                 "Cuts vectors to the dimensions that a request asks for, even if the model was not trained for it.",
                 false, assign_bool<&Settings::allow_dimensions>, bool_text<&Settings::allow_dimensions>},
-    SettingSpec{"server.token_vectors", "LATEBIND_TOKEN_VECTORS", "--token-vectors", kTruth,
-                "Also serves the vectors of single tokens (/embed_all), which loads each model a second time.", false,
-                assign_bool<&Settings::token_vectors>, bool_text<&Settings::token_vectors>},
+    SettingSpec{
+        "server.token_vectors", "LATEBIND_TOKEN_VECTORS", "--token-vectors", kTruth,
+        "Also serves the vectors of single tokens (/embed_all), and other outputs that models have besides their own.",
+        false, assign_bool<&Settings::token_vectors>, bool_text<&Settings::token_vectors>},
     SettingSpec{"server.strict_requests", "LATEBIND_STRICT_REQUESTS", "--strict-requests", kTruth,
                 "Answers 503 if only a fallback device could compute the answer.", false,
                 assign_bool<&Settings::strict_requests>, bool_text<&Settings::strict_requests>},

@@ -252,8 +252,8 @@ int main(int argc, char** argv) {
   };
   std::uint64_t computed_tokens = 0;
   const auto by_ours = [&](const CrossEncoder& encoder, std::size_t i) {
-    auto stats = detail::sized<lb_embed_stats>();
-    auto scores = encoder.score(requests[i], {.raw = true}, {}, &stats);
+    auto stats = detail::sized<lb_encode_stats>();
+    auto scores = encoder.score(requests[i], {.raw_scores = true}, {}, &stats);
     if (!scores) die(scores.status().message());
     computed_tokens = stats.padded_tokens;
     return *std::move(scores);

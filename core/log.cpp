@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
-#include <mutex>
 #include <new>
 
 #include "core/platform/process_generation.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 namespace {
@@ -17,13 +16,13 @@ namespace {
 constexpr int kSilent = 100;
 
 struct LogState {
-  std::mutex mutex;
-  std::condition_variable call_ended;
-  // Guarded by mutex.
-  LogSink sink;
-  std::uint64_t generation = 1;                      // of the sink; increases with each replacement
-  std::array<std::uint64_t, kSinkCallsMax> calls{};  // the generation of each call in progress; 0 for a free place
-  std::vector<LogLine> of_vendors;                   // lines that wait for a thread of Latebind
+  Mutex mutex;
+  Condition call_ended;
+  LogSink sink LB_GUARDED_BY(mutex);
+  std::uint64_t generation LB_GUARDED_BY(mutex) = 1;  // of the sink; increases with each replacement
+  // The generation of each call in progress; 0 for a free place.
+  std::array<std::uint64_t, kSinkCallsMax> calls LB_GUARDED_BY(mutex){};
+  std::vector<LogLine> of_vendors LB_GUARDED_BY(mutex);  // lines that wait for a thread of Latebind
 };
 
 // A child made by fork() logs nothing until it sets a sink, because the parent's sink may need what the child does not
@@ -58,7 +57,7 @@ void emit(LogLevel level, const char* text) noexcept {
   LogSink sink;
   std::size_t call = 0;
   {
-    const std::lock_guard lock(all.mutex);
+    const MutexLock lock(all.mutex);
     if (!log_enabled(level) || all.sink.write == nullptr) return;
     while (call < all.calls.size() && all.calls[call] != 0)
       ++call;
@@ -79,7 +78,7 @@ void emit(LogLevel level, const char* text) noexcept {
   write(sink, level, text);
   t_in_sink = false;
   {
-    const std::lock_guard lock(all.mutex);
+    const MutexLock lock(all.mutex);
     all.calls[call] = 0;
   }
   all.call_ended.notify_all();
@@ -100,8 +99,9 @@ void emit_lines_of_vendors() noexcept {
   if (!g_vendors_wait.load(std::memory_order_relaxed)) return;
   std::vector<LogLine> lines;
   {
-    const std::lock_guard lock(log_state().mutex);
-    lines.swap(log_state().of_vendors);
+    LogState& all = log_state();
+    const MutexLock lock(all.mutex);
+    lines.swap(all.of_vendors);
     g_vendors_wait.store(false, std::memory_order_relaxed);
   }
   for (const LogLine& line : lines)
@@ -112,7 +112,7 @@ void emit_lines_of_vendors() noexcept {
 
 void set_log_sink(LogSink sink, LogLevel least, LogTopics topics) noexcept {
   LogState& all = log_state();
-  std::unique_lock lock(all.mutex);
+  const MutexLock lock(all.mutex);
   all.sink = sink;
   const std::uint64_t generation = ++all.generation;
   all.of_vendors.clear();
@@ -121,7 +121,7 @@ void set_log_sink(LogSink sink, LogLevel least, LogTopics topics) noexcept {
   g_dropped.store(0);
   g_least.store(sink.write == nullptr ? kSilent : static_cast<int>(least), std::memory_order_relaxed);
   if (t_in_sink) return;  // waiting could be for this call itself, or for one that waits for it
-  all.call_ended.wait(lock, [&] {
+  all.call_ended.wait(all.mutex, [&]() LB_REQUIRES(all.mutex) {
     return std::ranges::none_of(all.calls, [&](std::uint64_t of) { return of != 0 && of < generation; });
   });
 }
@@ -148,8 +148,9 @@ void log_from_vendor(LogLevel level, std::string_view text) noexcept {
     keep(t_hold->lines_, level, text);
     return;
   }
-  const std::lock_guard lock(log_state().mutex);
-  keep(log_state().of_vendors, level, text);
+  LogState& all = log_state();
+  const MutexLock lock(all.mutex);
+  keep(all.of_vendors, level, text);
   g_vendors_wait.store(true, std::memory_order_relaxed);
 }
 

@@ -1,14 +1,14 @@
 #include "embedding/embed_stream.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "core/threads/mutex.h"
 #include "embedding/outputs/vector_shape.h"
 #include "embedding/pipeline.h"
 
@@ -52,13 +52,19 @@ Status is_finished() {
 }  // namespace
 
 struct EmbedStream::Parts {
-  Parts(Pipeline& p, TokenLimits token_limits, std::vector<VectorShape> vector_shapes,
-        const EmbedStreamOptions& options)
+  // An output of the stream.
+  struct Wanted {
+    std::size_t position = 0;  // among the outputs of the forward
+    ResultForm form{};
+    std::size_t computed = 0;  // the number of floats of a row as the output gives it
+    VectorShape shape{};
+  };
+
+  Parts(Pipeline& p, TokenLimits token_limits, std::vector<Wanted> wanted_outputs, const EmbedStreamOptions& options)
       : pipeline(p),
         limits(std::move(token_limits)),
-        shapes(std::move(vector_shapes)),
-        is_ragged(std::ranges::any_of(p.forward().outputs(),
-                                      [](const auto& bound) { return bound.form() == ResultForm::kRaggedRows; })),
+        outputs(std::move(wanted_outputs)),
+        is_ragged(std::ranges::any_of(outputs, [](const Wanted& one) { return one.form == ResultForm::kRaggedRows; })),
         window_texts(window_texts_of(options, p)),
         window_bytes(options.window_bytes),
         alone(options.alone) {}
@@ -80,8 +86,8 @@ struct EmbedStream::Parts {
 
   Pipeline& pipeline;
   const TokenLimits limits;
-  const std::vector<VectorShape> shapes;  // one for each output
-  const bool is_ragged;                   // an output has a vector for each token
+  const std::vector<Wanted> outputs;
+  const bool is_ragged;  // an output has a vector for each token
   const std::size_t window_texts;
   const std::size_t window_bytes;
   const bool alone;
@@ -91,26 +97,26 @@ struct EmbedStream::Parts {
   std::unique_ptr<Window> filling;
   std::uint64_t pushed = 0;
 
-  mutable std::mutex mutex;
-  std::condition_variable changed;
-  // Guarded by mutex.
-  Clock::time_point begin{};
-  std::deque<std::unique_ptr<Window>> in_flight;  // oldest first; the first one is used by the pulling thread
-  std::vector<std::unique_ptr<Window>> spare;     // at most kWindowsMax
-  bool finished = false;
-  Status error;
-  EmbedStats stats;
+  mutable core::Mutex mutex;
+  core::Condition changed;
+  Clock::time_point begin LB_GUARDED_BY(mutex){};
+  // Oldest first; the first one is used by the pulling thread.
+  std::deque<std::unique_ptr<Window>> in_flight LB_GUARDED_BY(mutex);
+  std::vector<std::unique_ptr<Window>> spare LB_GUARDED_BY(mutex);  // at most kWindowsMax
+  bool finished LB_GUARDED_BY(mutex) = false;
+  Status error LB_GUARDED_BY(mutex);
+  EmbedStats stats LB_GUARDED_BY(mutex);
 
   std::unique_ptr<Window> pulled;  // used by the pulling thread only
 
   [[nodiscard]] Status error_now() const {
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     return error;
   }
 
   // Returns why no text is accepted now, or ok.
   [[nodiscard]] Status check_room() const {
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     if (!error.ok()) return error;
     if (finished) return is_finished();
     return in_flight.size() < kWindowsMax ? Status() : is_busy();
@@ -120,7 +126,7 @@ struct EmbedStream::Parts {
   Status keep(Status status) {
     if (status.ok()) return status;
     {
-      const std::lock_guard lock(mutex);
+      const core::MutexLock lock(mutex);
       if (error.ok()) error = status;
     }
     changed.notify_all();
@@ -129,7 +135,7 @@ struct EmbedStream::Parts {
 
   std::unique_ptr<Window> take_spare() {
     {
-      const std::lock_guard lock(mutex);
+      const core::MutexLock lock(mutex);
       if (pushed == 0) begin = Clock::now();
       if (!spare.empty()) {
         auto window = std::move(spare.back());
@@ -154,14 +160,13 @@ struct EmbedStream::Parts {
     Window& window = *filling;
     const std::size_t texts = window.tokens.size();
     window.first = pushed - texts;
-    const auto outputs = pipeline.forward().outputs();
     window.parts.resize(outputs.size());
     std::vector<Scheduler::Wanted> wanted;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      Scheduler::Wanted& one = wanted.emplace_back(Scheduler::Wanted{.output = i});
-      if (outputs[i].form() == ResultForm::kSparseRow) continue;
-      const std::size_t rows = outputs[i].form() == ResultForm::kRaggedRows ? window.tokens.vector_count() : texts;
-      window.parts[i].computed.resize(rows * outputs[i].dimension());
+      Scheduler::Wanted& one = wanted.emplace_back(Scheduler::Wanted{.output = outputs[i].position});
+      if (outputs[i].form == ResultForm::kSparseRow) continue;
+      const std::size_t rows = outputs[i].form == ResultForm::kRaggedRows ? window.tokens.vector_count() : texts;
+      window.parts[i].computed.resize(rows * outputs[i].computed);
       one.out = window.parts[i].computed.data();
     }
     Scheduler::Texts handed{.tokens = std::move(window.tokens),
@@ -171,31 +176,39 @@ struct EmbedStream::Parts {
                             .alone = alone};
     LB_ASSIGN_OR_RETURN(window.submission, pipeline.scheduler().submit(owner, std::move(handed)));
     {
-      const std::lock_guard lock(mutex);
+      const core::MutexLock lock(mutex);
       in_flight.push_back(std::move(filling));
     }
     changed.notify_all();
     return {};
   }
 
-  // Waits, with the lock, until `is_so` holds or the limits end.
+  // Waits until `is_so`, which requires the mutex, holds or the limits end.
   template <class IsSo>
-  Status wait(std::unique_lock<std::mutex>& lock, const core::RunOptions& limits_of_call, IsSo is_so) {
+  Status wait(const core::RunOptions& limits_of_call, IsSo is_so) LB_REQUIRES(mutex) {
     while (!is_so()) {
       if (limits_of_call.is_bounded()) LB_RETURN_IF_ERROR(core::check_time(limits_of_call));
       if (limits_of_call.deadline) {
-        changed.wait_until(lock, *limits_of_call.deadline);
+        changed.wait_until(mutex, *limits_of_call.deadline);
       } else {
-        changed.wait(lock);
+        changed.wait(mutex);
       }
     }
     return {};
   }
 
+  Status wait_for_room(const core::RunOptions& limits_of_call) {
+    const auto cancelled = watch(limits_of_call);
+    const core::MutexLock lock(mutex);
+    LB_RETURN_IF_ERROR(
+        wait(limits_of_call, [this]() LB_REQUIRES(mutex) { return in_flight.size() < kWindowsMax || !error.ok(); }));
+    return error;
+  }
+
   // Wakes a waiting call when it is cancelled.
   [[nodiscard]] core::Cancellation::Watch watch(const core::RunOptions& limits_of_call) {
     return {limits_of_call.cancellation, [this] {
-              const std::lock_guard lock(mutex);
+              const core::MutexLock lock(mutex);
               changed.notify_all();
             }};
   }
@@ -206,7 +219,7 @@ struct EmbedStream::Parts {
     pulled->tokens.clear();
     pulled->submission = {};
     pulled->bytes = 0;
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     if (spare.size() < kWindowsMax) spare.push_back(std::move(pulled));
     pulled.reset();
   }
@@ -215,8 +228,9 @@ struct EmbedStream::Parts {
     Window* first = nullptr;
     {
       const auto cancelled = watch(limits_of_call);
-      std::unique_lock lock(mutex);
-      LB_RETURN_IF_ERROR(wait(lock, limits_of_call, [this] { return !in_flight.empty() || finished || !error.ok(); }));
+      const core::MutexLock lock(mutex);
+      LB_RETURN_IF_ERROR(
+          wait(limits_of_call, [this]() LB_REQUIRES(mutex) { return !in_flight.empty() || finished || !error.ok(); }));
       if (!error.ok()) return error;
       if (in_flight.empty()) return VectorWindow{{}, pushed};
       first = in_flight.front().get();
@@ -228,7 +242,7 @@ struct EmbedStream::Parts {
     shape_results(*first);
     recycle();
     {
-      const std::lock_guard lock(mutex);
+      const core::MutexLock lock(mutex);
       pulled = std::move(in_flight.front());
       in_flight.pop_front();
       stats += pulled->submission.stats();
@@ -244,22 +258,21 @@ struct EmbedStream::Parts {
 
   // Brings the results of a finished window into the shape of this stream.
   void shape_results(Window& window) const {
-    const auto outputs = pipeline.forward().outputs();
     window.results.assign(outputs.size(), ResultWindow());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       Window::Part& part = window.parts[i];
       ResultWindow& result = window.results[i];
-      if (outputs[i].form() == ResultForm::kSparseRow) {
+      if (outputs[i].form == ResultForm::kSparseRow) {
         part.sparse = window.submission.take_sparse(i);
         result.sparse = part.sparse;
         continue;
       }
-      if (!shapes[i].is_as_computed()) {
-        part.vectors.resize(window.submission.token_counts().size() * shapes[i].dimensions());
-        shapes[i].write(part.computed, part.vectors);
+      if (!outputs[i].shape.is_as_computed()) {
+        part.vectors.resize(window.submission.token_counts().size() * outputs[i].shape.dimensions());
+        outputs[i].shape.write(part.computed, part.vectors);
       }
-      result.vectors = shapes[i].is_as_computed() ? part.computed : part.vectors;
-      if (outputs[i].form() == ResultForm::kRaggedRows) result.vector_counts = window.submission.vector_counts();
+      result.vectors = outputs[i].shape.is_as_computed() ? part.computed : part.vectors;
+      if (outputs[i].form == ResultForm::kRaggedRows) result.vector_counts = window.submission.vector_counts();
     }
   }
 };
@@ -280,21 +293,26 @@ core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(const Embedder& emb
 
 core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(const Encoder& encoder,
                                                              const EmbedStreamOptions& options) {
-  return open(encoder.pipeline(), options);
+  LB_ASSIGN_OR_RETURN(const std::vector<std::size_t> outputs, encoder.find_outputs(options.outputs));
+  return open(encoder.pipeline(), options, outputs);
 }
 
-core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(Pipeline& pipeline, const EmbedStreamOptions& options) {
+core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(Pipeline& pipeline, const EmbedStreamOptions& options,
+                                                             std::span<const std::size_t> outputs) {
   LB_ASSIGN_OR_RETURN(TokenLimits limits, pipeline.limits_of(options.texts));
-  std::vector<VectorShape> shapes;
-  for (const BoundOutput& bound : pipeline.forward().outputs()) {
-    LB_ASSIGN_OR_RETURN(shapes.emplace_back(), VectorShape::of(bound, options.texts));
+  static constexpr std::array<std::size_t, 1> kFirst{0};
+  std::vector<Parts::Wanted> wanted;
+  for (const std::size_t position : outputs.empty() ? std::span<const std::size_t>(kFirst) : outputs) {
+    const BoundOutput& bound = pipeline.forward().outputs()[position];
+    LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(bound, options.texts));
+    wanted.push_back({.position = position, .form = bound.form(), .computed = bound.dimension(), .shape = shape});
   }
   return std::unique_ptr<EmbedStream>(
-      new EmbedStream(std::make_unique<Parts>(pipeline, std::move(limits), std::move(shapes), options)));
+      new EmbedStream(std::make_unique<Parts>(pipeline, std::move(limits), std::move(wanted), options)));
 }
 
-std::size_t EmbedStream::dimensions() const {
-  return parts_->shapes.front().dimensions();
+std::size_t EmbedStream::dimensions(std::size_t output) const {
+  return parts_->outputs[output].shape.dimensions();
 }
 
 Status EmbedStream::push(std::string_view text) {
@@ -307,16 +325,12 @@ Status EmbedStream::push(std::string_view text) {
 }
 
 bool EmbedStream::is_full() const {
-  const std::lock_guard lock(parts_->mutex);
+  const core::MutexLock lock(parts_->mutex);
   return parts_->in_flight.size() >= kWindowsMax;
 }
 
 Status EmbedStream::wait_for_room(const core::RunOptions& limits) {
-  const auto cancelled = parts_->watch(limits);
-  std::unique_lock lock(parts_->mutex);
-  LB_RETURN_IF_ERROR(
-      parts_->wait(lock, limits, [this] { return parts_->in_flight.size() < kWindowsMax || !parts_->error.ok(); }));
-  return parts_->error;
+  return parts_->wait_for_room(limits);
 }
 
 Status EmbedStream::finish() {
@@ -329,7 +343,7 @@ Status EmbedStream::finish() {
     return parts_->keep(no_memory());
   }
   {
-    const std::lock_guard lock(parts_->mutex);
+    const core::MutexLock lock(parts_->mutex);
     parts_->finished = true;
   }
   parts_->changed.notify_all();
@@ -345,13 +359,13 @@ core::Result<VectorWindow> EmbedStream::pull(const core::RunOptions& limits) {
 }
 
 bool EmbedStream::is_ready() const {
-  const std::lock_guard lock(parts_->mutex);
+  const core::MutexLock lock(parts_->mutex);
   if (!parts_->error.ok()) return true;
   return parts_->in_flight.empty() ? parts_->finished : parts_->in_flight.front()->submission.is_over();
 }
 
 EmbedStats EmbedStream::stats() const {
-  const std::lock_guard lock(parts_->mutex);
+  const core::MutexLock lock(parts_->mutex);
   return parts_->stats;
 }
 

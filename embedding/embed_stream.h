@@ -10,11 +10,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/result.h"
 #include "embedding/embedder.h"
-#include "embedding/outputs/sparse_vector.h"
+#include "embedding/results.h"
 
 namespace latebind::embedding {
 
@@ -26,18 +28,13 @@ struct EmbedStreamOptions {
   std::size_t window_texts = 0;
   std::size_t window_bytes = std::size_t{8} << 20;
   TextOptions texts{};
+  // The names of the outputs that the stream gives, all of one pass; see Encoder::find_outputs().
+  std::vector<std::string> outputs{};
   // If set, the same texts give the same bits; see EmbedOptions.
   bool alone = true;
 };
 
-// The results of one output for consecutive texts, in the output's form.
-struct ResultWindow {
-  std::span<const float> vectors{};  // rows of the output's dimension, or of the stream's dimensions()
-  std::span<const SparseVector> sparse{};
-  std::span<const std::uint32_t> vector_counts{};  // for ragged rows: the number of rows of each text
-};
-
-// Consecutive texts with the results of the encoder's first output. `outputs` has the results of all outputs.
+// Consecutive texts with the results of the stream's first output. `outputs` has the results of all its outputs.
 struct VectorWindow : ResultWindow {
   std::uint64_t first = 0;                        // position of the first text in the stream
   std::span<const std::uint32_t> token_counts{};  // computed tokens of each text; empty at the end of the stream
@@ -55,13 +52,15 @@ class EmbedStream {
   // The same on the route for the role in `options`.
   static core::Result<std::unique_ptr<EmbedStream>> open(const Embedder& embedder,
                                                          const EmbedStreamOptions& options = {});
-  // The same for callers inside this layer.
-  static core::Result<std::unique_ptr<EmbedStream>> open(Pipeline& pipeline, const EmbedStreamOptions& options = {});
+  // The same for callers inside this layer, for the outputs at these positions of the forward's; by default the
+  // first one.
+  static core::Result<std::unique_ptr<EmbedStream>> open(Pipeline& pipeline, const EmbedStreamOptions& options = {},
+                                                         std::span<const std::size_t> outputs = {});
   // Waits for the running batches and drops all results.
   ~EmbedStream();
 
-  // The number of floats of a vector of the first output; 0 for sparse vectors.
-  [[nodiscard]] std::size_t dimensions() const;
+  // The number of floats of a row of the stream's output at this position; 0 for sparse vectors.
+  [[nodiscard]] std::size_t dimensions(std::size_t output = 0) const;
 
   // Adds a text. Returns kBusy while the maximum number of windows are computed or wait to be pulled, and
   // kInvalidArgument after finish(). Any other error is permanent, and all later calls repeat it. Positions in errors

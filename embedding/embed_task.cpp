@@ -15,7 +15,34 @@ using std::chrono::steady_clock;
 
 namespace {
 
-TaskOutcome outcome_of(Scheduler::Submission& submission, const VectorShape& shape) {
+// An output of a task, and the shape of its results.
+struct Wanted {
+  ResultForm form{};
+  VectorShape shape;
+};
+
+// Takes the results of part `part` of a finished submission.
+OutputResult take_result(Scheduler::Submission& submission, std::size_t part, const Wanted& wanted) {
+  if (wanted.form == ResultForm::kSparseRow) return SparseRows{submission.take_sparse(part)};
+  const VectorShape& shape = wanted.shape;
+  if (wanted.form == ResultForm::kRaggedRows) {
+    RaggedRows rows{.dimension = shape.dimensions()};
+    for (const std::uint32_t count : submission.vector_counts())
+      rows.begins.push_back(rows.begins.back() + count);
+    rows.numbers = submission.take_vectors(part);
+    return rows;
+  }
+  Rows rows{.dimension = shape.dimensions()};
+  if (shape.is_as_computed()) {
+    rows.numbers = submission.take_vectors(part);
+  } else {
+    rows.numbers.resize(submission.token_counts().size() * shape.dimensions());
+    shape.write(submission.vectors(part), rows.numbers);
+  }
+  return rows;
+}
+
+TaskOutcome outcome_of(Scheduler::Submission& submission, std::span<const Wanted> wanted) {
   TaskOutcome outcome;
   outcome.status = submission.wait();
   const Scheduler::Times times = submission.times();
@@ -24,19 +51,11 @@ TaskOutcome outcome_of(Scheduler::Submission& submission, const VectorShape& sha
   outcome.answered_by = submission.answered_by();
   outcome.stats = submission.stats();
   outcome.stats.seconds = std::chrono::duration<double>(times.over - times.submitted).count();
-  outcome.dimension = shape.dimensions();
   if (!outcome.status.ok()) return outcome;
   const auto counts = submission.token_counts();
   outcome.token_counts.assign(counts.begin(), counts.end());
-  const auto of_tokens = submission.vector_counts();
-  outcome.vector_counts.assign(of_tokens.begin(), of_tokens.end());
-  outcome.sparse = submission.take_sparse();
-  if (shape.is_as_computed()) {
-    outcome.vectors = submission.take_vectors();
-  } else {
-    outcome.vectors.resize(counts.size() * shape.dimensions());
-    shape.write(submission.vectors(), outcome.vectors);
-  }
+  for (std::size_t part = 0; part < wanted.size(); ++part)
+    outcome.results.push_back(take_result(submission, part, wanted[part]));
   return outcome;
 }
 
@@ -47,8 +66,15 @@ core::Result<EmbedTask> EmbedTask::start(const Encoder& encoder, const InputList
   const auto began = steady_clock::now();
   Pipeline& pipeline = encoder.pipeline();
   LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts, inputs));
-  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(encoder.outputs().front(), options.texts));
+  LB_ASSIGN_OR_RETURN(const std::vector<std::size_t> positions, encoder.find_outputs(options.outputs));
   Scheduler::Texts texts;
+  std::vector<Wanted> wanted;
+  for (const std::size_t position : positions) {
+    const BoundOutput& bound = encoder.outputs()[position];
+    LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(bound, options.texts));
+    wanted.push_back({.form = bound.form(), .shape = shape});
+    texts.wanted.push_back({.output = position});
+  }
   texts.queue_tokens_max = options.queue_tokens_max;
   LB_RETURN_IF_ERROR(pipeline.tokenize(inputs, limits, 0, {}, texts.tokens, options.name_of));
   if (options.tokens_max > 0 && texts.tokens.token_count() > options.tokens_max) {
@@ -56,19 +82,20 @@ core::Result<EmbedTask> EmbedTask::start(const Encoder& encoder, const InputList
                                                               texts.tokens.token_count(), options.tokens_max));
   }
   const auto tokenizing = steady_clock::now() - began;
-  LB_ASSIGN_OR_RETURN(auto ticket, pipeline.scheduler().submit_and_tell(
-                                       std::move(texts), [shape, tokenizing, otherwise = encoder.attestation(),
-                                                          done = std::move(done)](Scheduler::Submission submission) {
-                                         TaskOutcome outcome;
-                                         try {
-                                           outcome = outcome_of(submission, shape);
-                                         } catch (const std::exception&) {
-                                           outcome.status = Status::of_exception();
-                                         }
-                                         outcome.tokenizing = tokenizing;
-                                         if (outcome.answered_by == nullptr) outcome.answered_by = otherwise;
-                                         done(std::move(outcome));
-                                       }));
+  LB_ASSIGN_OR_RETURN(auto ticket,
+                      pipeline.scheduler().submit_and_tell(
+                          std::move(texts), [wanted = std::move(wanted), tokenizing, otherwise = encoder.attestation(),
+                                             done = std::move(done)](Scheduler::Submission submission) {
+                            TaskOutcome outcome;
+                            try {
+                              outcome = outcome_of(submission, wanted);
+                            } catch (const std::exception&) {
+                              outcome.status = Status::of_exception();
+                            }
+                            outcome.tokenizing = tokenizing;
+                            if (outcome.answered_by == nullptr) outcome.answered_by = otherwise;
+                            done(std::move(outcome));
+                          }));
   return EmbedTask(std::move(ticket));
 }
 

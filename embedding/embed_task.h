@@ -1,4 +1,4 @@
-// EmbedTask: computes the vectors of texts while no thread waits for them, for a service with many requests at once.
+// EmbedTask: computes the results of texts while no thread waits for them, for a service with many requests at once.
 //
 // A handle of a started computation; copies refer to the same one. All calls are thread-safe. The encoder must outlive
 // every task that is not over.
@@ -15,13 +15,15 @@
 
 #include "core/result.h"
 #include "embedding/embedder.h"
-#include "embedding/outputs/sparse_vector.h"
+#include "embedding/results.h"
 #include "embedding/schedule/scheduler.h"
 
 namespace latebind::embedding {
 
 struct TaskOptions {
   TextOptions texts{};
+  // The names of the outputs that the task gives, all of one pass; see Encoder::find_outputs().
+  std::vector<std::string> outputs{};
   // start() returns kBusy if more tokens would wait or run, unless the queue is empty. 0 means unlimited.
   std::uint64_t queue_tokens_max = 0;
   // start() returns kTextTooLong if the texts together have more tokens. 0 means unlimited.
@@ -34,13 +36,10 @@ struct TaskOptions {
 struct TaskOutcome {
   // The first error of the texts; kCancelled after drop().
   core::Status status{};
-  // Rows of `dimension` floats, in the order of the texts: one for each text, or for each token that has a vector.
-  std::vector<float> vectors{};
-  std::size_t dimension = 0;
-  std::vector<SparseVector> sparse{};  // replaces `vectors` if the output is sparse
+  // The results of TaskOptions::outputs, in their order. Empty after an error.
+  std::vector<OutputResult> results{};
   std::vector<std::uint32_t> token_counts{};
-  std::vector<std::uint32_t> vector_counts{};  // for each text, if its tokens have vectors
-  EmbedStats stats{};                          // `seconds` counts from the submission to the end
+  EmbedStats stats{};  // `seconds` counts from the submission to the end
   // The attestation of the device that computed the texts; that of a fallback if any batch ran on a fallback. If there
   // was no text to compute, that of the encoder.
   std::shared_ptr<const core::Attestation> answered_by{};
@@ -57,7 +56,7 @@ class EmbedTask {
 
   EmbedTask() = default;  // refers to no computation
 
-  // Tokenizes the inputs on this thread and submits them for the first output. Returns the errors of Encoder::encode(),
+  // Tokenizes the inputs on this thread and submits them. Returns the errors of Encoder::encode(),
   // kBusy and kOutOfMemory; `done` is not called after an error.
   static core::Result<EmbedTask> start(const Encoder& encoder, const InputList& inputs, const TaskOptions& options,
                                        Done done);

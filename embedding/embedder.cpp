@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "embedding/folder/model_folder.h"
@@ -17,18 +18,22 @@ using core::StatusCode;
 
 Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engine, const std::filesystem::path& model_folder,
                                                  const core::Placement& placement, const EmbedderOptions& options) {
+  LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder, {.onnx_file = options.onnx_file}));
+  return open(engine, folder, placement, options);
+}
+
+Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engine, const ModelFolder& folder,
+                                                 const core::Placement& placement, const EmbedderOptions& options) {
   if (!options.load.compile.input_shapes.empty()) {
     return Status(StatusCode::kInvalidArgument,
                   "input_shapes are for models that are loaded as they are; texts are computed in shapes of the "
                   "embedder's own (embedding.shapes, embedding.static_lengths)");
   }
-  LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder, {.onnx_file = options.onnx_file}));
-  if (options.kind && folder.kind() != *options.kind) return wrong_kind(folder.name(), folder.kind());
   const auto open_one = [&](const Specification& model) { return Encoder::open(engine, model, placement, options); };
   if (folder.has_routes() && options.role != TextRole::kUnspecified) {
     LB_ASSIGN_OR_RETURN(const Specification* const route, folder.route_for(options.role));
     LB_ASSIGN_OR_RETURN(Encoder encoder, open_one(*route));
-    return std::unique_ptr<Embedder>(new Embedder(std::move(encoder), folder.kind(), options.role));
+    return std::unique_ptr<Embedder>(new Embedder(std::move(encoder), folder.documents().outputs, options.role));
   }
   LB_ASSIGN_OR_RETURN(Router<Encoder> encoders, folder.transform(open_one));
   const Encoder* const queries = encoders.queries();
@@ -38,16 +43,21 @@ Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engine, con
                   fmt::format("{}: its vectors of queries have {} numbers, and those of documents {}", folder.name(),
                               queries->dimension(), encoders.documents().dimension()));
   }
-  return std::unique_ptr<Embedder>(new Embedder(std::move(encoders), folder.kind(), TextRole::kUnspecified));
+  return std::unique_ptr<Embedder>(
+      new Embedder(std::move(encoders), folder.documents().outputs, TextRole::kUnspecified));
 }
 
 Result<const Encoder*> Embedder::route_for(TextRole role) const {
   if (only_ != TextRole::kUnspecified && role != TextRole::kUnspecified && role != only_) {
-    return Status(StatusCode::kInternal, fmt::format("{} was opened for texts with another role", name()));
+    return Status(StatusCode::kInvalidArgument, fmt::format("{} was opened for texts with another role", name()));
   }
   return encoders_.route_for(role, name());
 }
 
+bool Embedder::gives(std::string_view output) const {
+  return std::ranges::any_of(documents().outputs(),
+                             [&](const BoundOutput& bound) { return bound.output->kind().name == output; });
+}
 const Output& Embedder::output() const {
   return *documents().outputs().front().output;
 }

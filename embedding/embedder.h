@@ -18,35 +18,34 @@
 #include "core/graph/operators.h"
 #include "core/result.h"
 #include "embedding/encoder.h"
-#include "embedding/encoder_kind.h"
+#include "embedding/outputs/output.h"
 #include "embedding/router.h"
 
 namespace latebind::embedding {
 
 class ModelFolder;
-class Output;
 
 struct EmbedderOptions : EncoderOptions {
   // The ONNX file in the model's folder that replaces the weights; see FolderOptions.
   std::string onnx_file{};
-  // The required kind of the model. std::nullopt accepts any kind; the caller then checks kind().
-  std::optional<EncoderKind> kind = EncoderKind::kEmbedder;
   // The only route of a router that is loaded; kUnspecified loads both.
   TextRole role = TextRole::kUnspecified;
 };
 
 class Embedder {
  public:
-  // Reads the folder and opens its encoders. Returns the errors of ModelFolder::open(), Encoder::open() and
-  // wrong_kind(); kInvalidArgument if options.load.compile has input_shapes; kInvalidModel if the dimensions of a
-  // router's two routes differ.
+  // Reads the folder and opens its encoders. Returns the errors of ModelFolder::open() and Encoder::open(), which
+  // include no_such_output(); kInvalidArgument if options.load.compile has input_shapes; kInvalidModel if the
+  // dimensions of a router's two routes differ.
   static core::Result<std::unique_ptr<Embedder>> open(const core::Engine& engine,
                                                       const std::filesystem::path& model_folder,
+                                                      const core::Placement& placement, const EmbedderOptions& options);
+  // The same for a folder that was read already. options.onnx_file has no effect.
+  static core::Result<std::unique_ptr<Embedder>> open(const core::Engine& engine, const ModelFolder& folder,
                                                       const core::Placement& placement, const EmbedderOptions& options);
 
   // The model's name, for messages.
   [[nodiscard]] const std::string& name() const { return documents().name(); }
-  [[nodiscard]] EncoderKind kind() const { return kind_; }
   [[nodiscard]] bool has_routes() const { return encoders_.has_routes(); }
   // Returns the encoder of texts with this role. Returns kInvalidArgument if the role is required but missing.
   [[nodiscard]] core::Result<const Encoder*> route_for(TextRole role) const;
@@ -62,7 +61,11 @@ class Embedder {
   [[nodiscard]] const Prompts& prompts() const { return documents().prompts(); }
   [[nodiscard]] const TextLimits& limits() const { return documents().limits(); }
   [[nodiscard]] std::shared_ptr<const Tokenizer> tokenizer() const { return documents().tokenizer(); }
-  // The first output, and its properties.
+  // The outputs that the model has, whether or not it was opened for them. The model's own output comes first.
+  [[nodiscard]] const OutputList& model_outputs() const { return model_outputs_; }
+  // Returns whether the model was opened for the named output.
+  [[nodiscard]] bool gives(std::string_view output) const;
+  // The first output for which the model was opened, and its properties.
   [[nodiscard]] const Output& output() const;
   [[nodiscard]] bool gives_token_vectors() const;
   [[nodiscard]] graph::PoolingMode pooling() const;
@@ -100,12 +103,12 @@ class Embedder {
                                                       const EmbedOptions& options = {}) const;
 
  private:
-  Embedder(Router<Encoder> encoders, EncoderKind kind, TextRole only)
-      : encoders_(std::move(encoders)), kind_(kind), only_(only) {}
+  Embedder(Router<Encoder> encoders, OutputList model_outputs, TextRole only)
+      : encoders_(std::move(encoders)), model_outputs_(std::move(model_outputs)), only_(only) {}
   core::Result<EmbedStats> encode(const InputList& inputs, const OutputSink& sink, const EmbedOptions& options) const;
 
   const Router<Encoder> encoders_;
-  const EncoderKind kind_;
+  const OutputList model_outputs_;
   const TextRole only_;  // the only open route of a router; kUnspecified if all are open
 };
 

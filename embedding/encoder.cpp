@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/platform/files/folders.h"
+#include "core/text/quote.h"
 #include "core/threads/in_background.h"
 #include "embedding/folder/specification.h"
 #include "embedding/outputs/vector_shape.h"
@@ -68,10 +69,11 @@ core::Result<Forward> place(const core::Engine& engine, const Specification& mod
 
 struct Encoder::Parts {
   template <class... Arguments>
-  explicit Parts(std::string model, Arguments&&... arguments)
-      : name(std::move(model)), pipeline(std::forward<Arguments>(arguments)...) {}
+  Parts(std::string model, const Input& taken, Arguments&&... arguments)
+      : name(std::move(model)), input(taken), pipeline(std::forward<Arguments>(arguments)...) {}
 
   const std::string name;
+  const Input& input;
   Pipeline pipeline;
 };
 
@@ -82,6 +84,7 @@ Encoder::~Encoder() = default;
 
 core::Result<Encoder> Encoder::open(const core::Engine& engine, const Specification& model,
                                     const core::Placement& placement, const EncoderOptions& options) {
+  LB_RETURN_IF_ERROR(model.find_outputs(options.outputs).status());
   LB_ASSIGN_OR_RETURN(TextLimits limits, text_limits(model, options.max_tokens));
   // The tokenizer is read in the background while the vendor compiles.
   core::InBackground<core::Result<Tokenizer>> tokenizer_to_come =
@@ -102,8 +105,8 @@ core::Result<Encoder> Encoder::open(const core::Engine& engine, const Specificat
                               platform::path_to_utf8(*model.network.term_table_file), table->size(),
                               tokenizer.vocabulary_size()));
   }
-  return Encoder(std::make_unique<Parts>(model.name(), std::move(tokenizer), *std::move(forward), std::move(limits),
-                                         batch_tokens, options.on_batch, model.input.prompts));
+  return Encoder(std::make_unique<Parts>(model.name(), *model.input.kind, std::move(tokenizer), *std::move(forward),
+                                         std::move(limits), batch_tokens, options.on_batch, model.input.prompts));
 }
 
 Pipeline& Encoder::pipeline() const {
@@ -112,8 +115,26 @@ Pipeline& Encoder::pipeline() const {
 const std::string& Encoder::name() const {
   return parts_->name;
 }
+const Input& Encoder::input() const {
+  return parts_->input;
+}
 std::span<const BoundOutput> Encoder::outputs() const {
   return pipeline().forward().outputs();
+}
+core::Result<std::vector<std::size_t>> Encoder::find_outputs(std::span<const std::string> names) const {
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; names.empty() && i < outputs().size(); ++i)
+    positions.push_back(i);
+  for (const std::string& wanted : names) {
+    const auto found =
+        std::ranges::find(outputs(), wanted, [](const BoundOutput& bound) { return bound.output->kind().name; });
+    if (found == outputs().end()) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{} was opened without the output {}", name(), core::quoted(wanted)));
+    }
+    positions.push_back(static_cast<std::size_t>(found - outputs().begin()));
+  }
+  return positions;
 }
 std::size_t Encoder::dimension() const {
   return outputs().front().dimension();
@@ -267,18 +288,7 @@ core::Result<EmbedStats> Encoder::encode(const InputList& inputs, std::span<cons
 core::Result<Results> Encoder::encode(const InputList& inputs, std::span<const std::string> wanted,
                                       const EmbedOptions& options) const try {
   const std::size_t count = size_of(inputs);
-  std::vector<std::size_t> positions;
-  for (std::size_t i = 0; wanted.empty() && i < outputs().size(); ++i)
-    positions.push_back(i);
-  for (const std::string& name_of_one : wanted) {
-    const auto found =
-        std::ranges::find(outputs(), name_of_one, [](const BoundOutput& bound) { return bound.output->kind().name; });
-    if (found == outputs().end()) {
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("{} was opened without the output '{}'", name(), name_of_one));
-    }
-    positions.push_back(static_cast<std::size_t>(found - outputs().begin()));
-  }
+  LB_ASSIGN_OR_RETURN(const std::vector<std::size_t> positions, find_outputs(wanted));
   Results results;
   results.outputs.resize(positions.size());
   std::vector<OutputSink> sinks(positions.size());

@@ -40,8 +40,8 @@ struct EncoderOptions {
   std::size_t batch_tokens = 0;
   // Tokens of one text, special tokens included; 0 takes the limit from the model folder.
   std::size_t max_tokens = 0;
-  // The names of the outputs that calls can request. If empty, the model's own output. Each output costs time in each
-  // run.
+  // The names of the outputs that calls can request. If empty, the model's own output. Outputs that need another end
+  // of the network cost time in each run; see Specification::shares_one_end().
   std::vector<std::string> outputs{};
   // Called after every computed batch; see Scheduler::OnBatch.
   std::function<void(const BatchRecord&)> on_batch{};
@@ -88,8 +88,13 @@ class Encoder {
 
   // The model's name, for messages.
   [[nodiscard]] const std::string& name() const;
+  // The kind of input that the model takes.
+  [[nodiscard]] const Input& input() const;
   // The outputs for which the encoder was opened.
   [[nodiscard]] std::span<const BoundOutput> outputs() const;
+  // Returns the positions of the named outputs among outputs(), or all positions if `names` is empty. Returns
+  // kUnsupported for an output for which the encoder was not opened.
+  [[nodiscard]] core::Result<std::vector<std::size_t>> find_outputs(std::span<const std::string> names) const;
   // The length of a row of the first output: the dimension of a vector, the number of scores, or the size of the
   // vocabulary.
   [[nodiscard]] std::size_t dimension() const;
@@ -118,8 +123,7 @@ class Encoder {
   // kCancelled if options.limits end first. After an error the results are unspecified.
   [[nodiscard]] core::Result<EmbedStats> encode(const InputList& inputs, std::span<const OutputSink> sinks,
                                                 const EmbedOptions& options = {}) const;
-  // The same as values, for the named outputs, or for all outputs() if `outputs` is empty. Returns kUnsupported for an
-  // output for which the encoder was not opened.
+  // The same as values, for find_outputs(outputs).
   [[nodiscard]] core::Result<Results> encode(const InputList& inputs, std::span<const std::string> outputs,
                                              const EmbedOptions& options = {}) const;
 

@@ -69,8 +69,8 @@ Status Forward::bind_inputs() {
       feeds_.push_back(Feed::kTokenTypes);
     } else {
       return unsupported(
-          fmt::format("the model wants an input '{}'; an embedding model has input_ids, "
-                      "attention_mask and perhaps token_type_ids",
+          fmt::format("the model has an input '{}'; supported are input_ids, "
+                      "attention_mask and token_type_ids",
                       input.name));
     }
     if (input.type != ElementType::kI64 && input.type != ElementType::kI32) {
@@ -193,9 +193,9 @@ Status Forward::check_shape(const ModelEnd& end, const core::TensorView& output,
   const Shape expected =
       end.pooled ? Shape{row_count, length} : Shape{row_count, static_cast<std::int64_t>(width), length};
   if (output.data != nullptr && output.type == ElementType::kF32 && output.shape == expected) return {};
-  return {StatusCode::kShapeMismatch,
-          fmt::format("the model's output {} came back as {} {}; f32 {} was due", model_->outputs()[end.position].name,
-                      core::name_of(output.type), output.shape.to_string(), expected.to_string())};
+  return {StatusCode::kShapeMismatch, fmt::format("the model's output {} has type {} and shape {}; expected f32 {}",
+                                                  model_->outputs()[end.position].name, core::name_of(output.type),
+                                                  output.shape.to_string(), expected.to_string())};
 }
 
 void Forward::deliver(std::size_t which, const float* numbers, std::span<const TextRow> rows, std::size_t width,

@@ -13,13 +13,13 @@
 #include <string_view>
 
 #include "core/result.h"
+#include "core/threads/thread_pool.h"
 #include "embedding/encoder.h"
 #include "embedding/forward.h"
 #include "embedding/inputs/input.h"
 #include "embedding/inputs/text_limits.h"
 #include "embedding/inputs/token_table.h"
 #include "embedding/schedule/scheduler.h"
-#include "embedding/schedule/work_team.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
@@ -70,7 +70,7 @@ class Pipeline {
   const std::size_t requests_;
 
   Scheduler scheduler_;
-  WorkTeam team_;  // declared last, because its threads use all members above
+  core::ThreadPool team_;  // declared last, because its threads use all members above
 };
 
 }  // namespace latebind::embedding

@@ -39,6 +39,13 @@ struct RaggedRows {
   }
 };
 
+// A view of one result, in memory of another object. Only the members of the result's form are used.
+struct ResultWindow {
+  std::span<const float> vectors{};  // the rows, one after the other
+  std::span<const SparseVector> sparse{};
+  std::span<const std::uint32_t> vector_counts{};  // for ragged rows: the number of rows of each input
+};
+
 using OutputResult = std::variant<Rows, SparseRows, RaggedRows>;
 
 struct Results {

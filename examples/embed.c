@@ -3,7 +3,6 @@
  *   embed_c MODEL_FOLDER TEXT TEXT [DEVICE]
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "latebind/latebind.h"
@@ -23,9 +22,9 @@ int main(int argc, char** argv) {
 
   lb_options* options = NULL;
   lb_runtime* runtime = NULL;
-  lb_embedder* embedder = NULL;
+  lb_encoder* encoder = NULL;
   lb_attestation* attestation = NULL;
-  float* vectors = NULL;
+  lb_results* results = NULL;
   int result = 1;
 
   if (lb_options_create(&options) != LB_OK || lb_options_set(options, "device", argc == 5 ? argv[4] : NULL) != LB_OK ||
@@ -33,26 +32,26 @@ int main(int argc, char** argv) {
     fail("starting");
     goto done;
   }
-  if (lb_embedder_open(runtime, argv[1], NULL, NULL, &embedder) != LB_OK) {
+  if (lb_encoder_open(runtime, argv[1], NULL, NULL, NULL, &encoder) != LB_OK) {
     fail(argv[1]);
     goto done;
   }
 
-  const size_t dimension = lb_embedder_dimension(embedder);
   const lb_text texts[2] = {{argv[2], strlen(argv[2])}, {argv[3], strlen(argv[3])}};
-  vectors = malloc(2 * dimension * sizeof *vectors);
-  if (vectors == NULL || lb_embedder_embed(embedder, texts, 2, NULL, NULL, vectors, 2 * dimension, NULL) != LB_OK) {
+  lb_dense_rows vectors = {0};
+  if (lb_encoder_encode(encoder, texts, 2, NULL, NULL, &results, NULL) != LB_OK ||
+      lb_results_dense(results, "dense", &vectors) != LB_OK) {
     fail("embedding");
     goto done;
   }
 
   /* The default model's vectors have length 1, so their product is the cosine. */
   double cosine = 0;
-  for (size_t i = 0; i < dimension; ++i)
-    cosine += (double)vectors[i] * (double)vectors[dimension + i];
+  for (size_t i = 0; i < vectors.dimension; ++i)
+    cosine += (double)vectors.values[i] * (double)vectors.values[vectors.dimension + i];
 
   lb_active active = LB_INIT(lb_active);
-  if (lb_embedder_attestation(embedder, &attestation) != LB_OK || lb_attestation_get(attestation, &active) != LB_OK) {
+  if (lb_encoder_attestation(encoder, &attestation) != LB_OK || lb_attestation_get(attestation, &active) != LB_OK) {
     fail("attesting");
     goto done;
   }
@@ -65,9 +64,9 @@ int main(int argc, char** argv) {
   }
 
 done:
-  free(vectors);
+  lb_results_destroy(results);
   lb_attestation_destroy(attestation);
-  lb_embedder_destroy(embedder);
+  lb_encoder_destroy(encoder);
   lb_runtime_destroy(runtime);
   lb_options_destroy(options);
   return result;

@@ -23,7 +23,9 @@ static int write_window(lb_stream* stream, FILE* output, int* more) {
   lb_window window = LB_INIT(lb_window);
   if (lb_stream_pull(stream, NULL, &window) != LB_OK) return fail("embedding");
   *more = window.count > 0;
-  if (*more && fwrite(window.vectors, window.dimensions * sizeof(float), window.count, output) != window.count) {
+  lb_dense_rows rows = {0};
+  if (lb_results_dense(window.results, "dense", &rows) != LB_OK) return fail("embedding");
+  if (*more && fwrite(rows.values, rows.dimension * sizeof(float), rows.count, output) != rows.count) {
     perror("writing");
     return 1;
   }
@@ -100,14 +102,14 @@ int main(int argc, char** argv) {
   }
   lb_options* options = NULL;
   lb_runtime* runtime = NULL;
-  lb_embedder* embedder = NULL;
+  lb_encoder* encoder = NULL;
   lb_stream* stream = NULL;
   int result = lb_options_create(&options) == LB_OK ? 0 : fail("starting");
   for (int i = 3; i < argc && result == 0; ++i)
     result = set(options, argv[i]);
   if (result == 0 && lb_runtime_create(options, &runtime) != LB_OK) result = fail("starting");
-  if (result == 0 && lb_embedder_open(runtime, argv[1], NULL, NULL, &embedder) != LB_OK) result = fail(argv[1]);
-  if (result == 0 && lb_stream_open(embedder, NULL, NULL, &stream) != LB_OK) result = fail("starting");
+  if (result == 0 && lb_encoder_open(runtime, argv[1], NULL, NULL, NULL, &encoder) != LB_OK) result = fail(argv[1]);
+  if (result == 0 && lb_stream_open(encoder, NULL, NULL, &stream) != LB_OK) result = fail("starting");
   FILE* output = result == 0 ? fopen(argv[2], "wbx") : NULL;
   if (result == 0 && output == NULL) {
     perror(argv[2]);
@@ -119,7 +121,7 @@ int main(int argc, char** argv) {
     result = 1;
   }
   lb_stream_destroy(stream);
-  lb_embedder_destroy(embedder);
+  lb_encoder_destroy(encoder);
   lb_runtime_destroy(runtime);
   lb_options_destroy(options);
   return result;

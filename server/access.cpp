@@ -141,12 +141,12 @@ core::Result<Access::Keys> Access::load_keys() const {
 }
 
 void Access::use(Keys keys) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   keys_ = std::move(keys);
 }
 
 Access::Keys Access::keys() const {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return keys_;
 }
 

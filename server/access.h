@@ -4,13 +4,13 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/result.h"
+#include "core/threads/mutex.h"
 #include "server/transport/http_message.h"
 
 namespace latebind::server {
@@ -43,8 +43,8 @@ class Access {
   const std::string key_digest_;  // empty: no single key
   const std::string key_file_;
   const std::vector<std::string> origins_;
-  mutable std::mutex mutex_;
-  Keys keys_ = std::make_shared<std::vector<std::string>>();  // guarded by mutex_
+  mutable core::Mutex mutex_;
+  Keys keys_ LB_GUARDED_BY(mutex_) = std::make_shared<std::vector<std::string>>();
 };
 
 }  // namespace latebind::server

@@ -8,12 +8,12 @@
 namespace latebind::server {
 
 void Deadlines::add(const ExchangePtr& exchange, Clock::time_point time, const Protocol& protocol) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   open_.insert_or_assign(exchange.get(), Deadline{.time = time, .exchange = exchange, .protocol = &protocol});
 }
 
 void Deadlines::forget(const Exchange& exchange) noexcept {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   open_.erase(&exchange);
 }
 
@@ -21,7 +21,7 @@ Deadlines::Clock::time_point Deadlines::end_late(Clock::time_point now) {
   std::vector<Deadline> late;
   auto next = Clock::time_point::max();
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     late.reserve(open_.size());  // allocates first, so that no deadline is lost if memory is missing
     for (auto one = open_.begin(); one != open_.end();) {
       Deadline& deadline = one->second;
@@ -50,7 +50,7 @@ Deadlines::Clock::time_point Deadlines::end_late(Clock::time_point now) {
 }
 
 std::size_t Deadlines::size() const {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return open_.size();
 }
 

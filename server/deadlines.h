@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
+#include "core/threads/mutex.h"
 #include "server/exchange.h"
 #include "server/protocols/route.h"
 
@@ -32,9 +32,9 @@ class Deadlines {
     const Protocol* protocol;
   };
 
-  mutable std::mutex mutex_;
-  // Guarded by mutex_. An entry never outlives its exchange, so an address is never reused while it is a key.
-  std::unordered_map<const Exchange*, Deadline> open_;
+  mutable core::Mutex mutex_;
+  // An entry never outlives its exchange, so an address is never reused while it is a key.
+  std::unordered_map<const Exchange*, Deadline> open_ LB_GUARDED_BY(mutex_);
 };
 
 }  // namespace latebind::server

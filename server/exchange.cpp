@@ -20,12 +20,12 @@ Exchange::Exchange(HttpRequest request, Send send, HeldBytes::Share held)
 }
 
 bool Exchange::reserve(std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return held_.try_set(held_.bytes() + bytes);
 }
 
 std::optional<std::uint64_t> Exchange::never_holds(std::uint64_t bytes) const {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   const auto most = held_.most();
   return most && held_.bytes() + bytes > *most ? most : std::nullopt;
 }
@@ -40,7 +40,7 @@ Exchange::~Exchange() {
 
 void Exchange::answer(HttpResponse response, std::string_view refusal) noexcept {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (is_answered_.exchange(true, std::memory_order_acq_rel)) return;
   }
   try {

@@ -9,11 +9,11 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string_view>
 
 #include "core/threads/cancellation.h"
+#include "core/threads/mutex.h"
 #include "server/held_bytes.h"
 #include "server/observe/records.h"
 #include "server/transport/http_message.h"
@@ -41,7 +41,7 @@ class Exchange {
   // Records facts about the request by calling write(record). Does nothing once the request is answered.
   template <class Write>
   void note(const Write& write) {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (!is_answered()) write(record_);
   }
   // Constant once the request is answered. Until then, only the thread that notes may read it.
@@ -61,9 +61,9 @@ class Exchange {
   const Send send_;
   const core::Cancellation gone_ = core::Cancellation::create();
   std::function<void(const Exchange&, HttpResponse&)> before_answer_;
-  mutable std::mutex mutex_;
-  RequestRecord record_;   // guarded by mutex_ until the request is answered
-  HeldBytes::Share held_;  // guarded by mutex_
+  mutable core::Mutex mutex_;
+  RequestRecord record_;  // guarded by mutex_ until the request is answered
+  HeldBytes::Share held_ LB_GUARDED_BY(mutex_);
   std::atomic<bool> is_answered_{false};
 };
 

@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,41 +19,43 @@ using core::Status;
 
 namespace {
 
-Status warm(const embedding::CrossEncoder& encoder) {
-  LB_RETURN_IF_ERROR(encoder.network().prepare());
-  std::vector<float> scores(encoder.labels().size());
-  const embedding::TextPair pair{"a query", "What the device makes ready for its first pair is made ready now."};
-  return encoder.score({&pair, 1}, scores).status();
-}
-
-// Runs texts of one token and the longest batches, so that the vendor prepares everything for them.
-Status warm(const embedding::Embedder& embedder, embedding::TextRole role) {
+// Computes a text of one token and a longer one, so that the vendor prepares everything for them.
+Status warm(const embedding::Embedder& network, embedding::TextRole role) {
+  LB_ASSIGN_OR_RETURN(const embedding::Encoder* const encoder, network.route_for(role));
   const embedding::EmbedOptions options{.texts = {.role = role}};
-  const bool is_sparse = embedder.kind() == embedding::EncoderKind::kSparseEncoder;
-  std::vector<float> vector(is_sparse ? 0 : embedder.dimension());
-  embedding::SparseVector sparse;
-  for (const std::string_view text : {"", "What the device makes ready for its first text is made ready now."}) {
-    LB_RETURN_IF_ERROR((is_sparse ? embedder.embed_sparse({&text, 1}, {&sparse, 1}, options)
-                                  : embedder.embed({&text, 1}, vector, options))
-                           .status());
+  const std::span<const std::string> all_outputs;
+  if (network.model_outputs().front()->kind().input == &embedding::kPairInput) {
+    const embedding::TextPair pair{"a query", "What the device makes ready for its first pair is made ready now."};
+    return encoder->encode(std::span(&pair, 1), all_outputs, options).status();
   }
+  for (const std::string_view text : {"", "What the device makes ready for its first text is made ready now."})
+    LB_RETURN_IF_ERROR(encoder->encode(std::span(&text, 1), all_outputs, options).status());
   return {};
 }
 
-Status warm(const embedding::MultiVectorEncoder& encoder) {
-  LB_RETURN_IF_ERROR(encoder.network().prepare());
-  const std::string_view text = "What the device makes ready for its first text is made ready now.";
-  embedding::TokenVectors vectors;
-  return encoder.encode({&text, 1}, vectors).status();
+// Warms both routes of a router.
+Status warm(const embedding::Embedder& network) {
+  LB_RETURN_IF_ERROR(network.prepare());
+  if (!network.has_routes()) return warm(network, embedding::TextRole::kUnspecified);
+  LB_RETURN_IF_ERROR(warm(network, embedding::TextRole::kQuery));
+  return warm(network, embedding::TextRole::kDocument);
 }
 
-// Warms both routes of a router.
-Status warm(const embedding::Embedder& embedder) {
-  LB_RETURN_IF_ERROR(embedder.prepare());
-  if (embedder.gives_token_vectors()) return {};
-  if (!embedder.has_routes()) return warm(embedder, embedding::TextRole::kUnspecified);
-  LB_RETURN_IF_ERROR(warm(embedder, embedding::TextRole::kQuery));
-  return warm(embedder, embedding::TextRole::kDocument);
+// Divides the outputs that are served among encoders. Each item has the names of one encoder's outputs.
+std::vector<std::vector<std::string>> divide_outputs(const embedding::ModelFolder& folder, bool token_vectors) {
+  const embedding::Specification& model = folder.documents();
+  const auto& own = model.outputs.front();
+  std::vector<std::vector<std::string>> divided{{std::string(own->kind().name)}};
+  if (!token_vectors || !accompanied(*own)) return divided;
+  std::vector<std::string> apart;
+  for (const auto& output : std::span(model.outputs).subspan(1)) {
+    const embedding::OutputList both{own, output};
+    const bool is_shared =
+        model.shares_one_end(both) && (folder.queries() == nullptr || folder.queries()->shares_one_end(both));
+    (is_shared ? divided.front() : apart).emplace_back(output->kind().name);
+  }
+  if (!apart.empty()) divided.push_back(std::move(apart));
+  return divided;
 }
 
 }  // namespace
@@ -66,32 +70,19 @@ Result<std::shared_ptr<const ServedModel>> load_model(const FoundModel& found, c
   model->commit = found.commit;
   model->folder = platform::path_to_utf8(place);
   const auto began = std::chrono::steady_clock::now();
-  const auto warmed = [&name = model->name](const auto& encoder) {
-    return warm(encoder).with_context(fmt::format("{}: the warm-up text", name));
-  };
   if (is_network_file(place)) {
     LB_ASSIGN_OR_RETURN(const auto network, app::open_model(place));
     LB_ASSIGN_OR_RETURN(model->tensors, runtime.engine().load(network, runtime.placement, runtime.load));
     LB_RETURN_IF_ERROR(model->tensors->prepare());
   } else {
     const auto count = [&metrics, name = model->name](const BatchRecord& batch) { metrics.observe(name, batch); };
-    LB_ASSIGN_OR_RETURN(auto network, app::open_network(place, runtime, /*kind=*/std::nullopt, count));
-    if (network->kind() == embedding::EncoderKind::kCrossEncoder) {
-      model->cross_encoder = embedding::CrossEncoder::of(std::move(network));
-      LB_RETURN_IF_ERROR(warmed(*model->cross_encoder));
-    } else if (network->kind() == embedding::EncoderKind::kSparseEncoder) {
-      model->sparse_encoder = std::move(network);
-      LB_RETURN_IF_ERROR(warmed(*model->sparse_encoder));
-    } else if (network->kind() == embedding::EncoderKind::kMultiVectorEncoder) {
-      model->multi_vector_encoder = embedding::MultiVectorEncoder::of(std::move(network));
-      LB_RETURN_IF_ERROR(warmed(*model->multi_vector_encoder));
-    } else {
-      model->embedder = std::move(network);
-      LB_RETURN_IF_ERROR(warmed(*model->embedder));
-    }
-    if (token_vectors && model->embedder != nullptr) {
-      LB_ASSIGN_OR_RETURN(model->token_embedder, app::open_embedder(place, runtime, count, /*token_vectors=*/true));
-      LB_RETURN_IF_ERROR(warmed(*model->token_embedder));
+    LB_ASSIGN_OR_RETURN(const embedding::ModelFolder folder, app::open_folder(place, runtime.onnx_file));
+    for (std::vector<std::string>& outputs : divide_outputs(folder, token_vectors)) {
+      LB_ASSIGN_OR_RETURN(
+          auto network,
+          app::open_network(folder, runtime, {.outputs = std::move(outputs), .role = {}, .on_batch = count}));
+      LB_RETURN_IF_ERROR(warm(*network).with_context(fmt::format("{}: the warm-up text", model->name)));
+      model->encoders.push_back(std::move(network));
     }
   }
   model->digest = digest_of_model(place, found.commit);

@@ -4,37 +4,29 @@
 // must outlive every request: wait_until_idle().
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
-#include "core/failover/placed_model.h"
-#include "core/placement/attestation.h"
 #include "core/result.h"
-#include "core/tensor/tensor.h"
-#include "embedding/cross_encoder.h"
 #include "embedding/embed_task.h"
 #include "embedding/embedder.h"
-#include "embedding/multi_vector_encoder.h"
+#include "embedding/inputs/prompts.h"
+#include "server/calls.h"
 #include "server/exchange.h"
-#include "server/model_digest.h"
 #include "server/model_names.h"
 #include "server/observe/metrics.h"
 #include "server/refusal.h"
+#include "server/served_model.h"
 #include "server/tensor_runs.h"
 
 namespace latebind::server {
@@ -53,133 +45,10 @@ struct ServiceLimits {
   bool allow_dimensions = false;  // shortens vectors even of models not trained for that
 };
 
-// A loaded model. Constant.
-struct ServedModel {
-  std::string name;                    // the canonical one
-  std::vector<std::string> aliases{};  // its other names
-  std::string given{};                 // its argument on the command line
-  std::string folder;                  // the path that was opened, UTF-8
-  std::string commit{};                // on the hub; empty: unknown
-  ModelDigest digest{};                // of the model's files
-  std::chrono::system_clock::time_point loaded_at{};
-  double load_seconds = 0;
-  bool began_as_fallback = false;  // a fallback was active after loading
-  // Exactly one of these five is set.
-  std::unique_ptr<embedding::Embedder> embedder{};
-  std::unique_ptr<embedding::CrossEncoder> cross_encoder{};
-  std::unique_ptr<embedding::Embedder> sparse_encoder{};
-  std::unique_ptr<embedding::MultiVectorEncoder> multi_vector_encoder{};
-  std::shared_ptr<core::PlacedModel> tensors{};           // any other network: tensors in, tensors out
-  std::unique_ptr<embedding::Embedder> token_embedder{};  // set beside `embedder` if token vectors are served
-
-  // The network that takes texts, or null if the model takes tensors.
-  [[nodiscard]] const embedding::Embedder* of_texts() const {
-    if (cross_encoder != nullptr) return &cross_encoder->network();
-    if (multi_vector_encoder != nullptr) return &multi_vector_encoder->network();
-    return sparse_encoder != nullptr ? sparse_encoder.get() : embedder.get();
-  }
-
-  [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const {
-    return tensors != nullptr ? tensors->attestation() : of_texts()->attestation();
-  }
-};
-
 // Converts the optional prompt name of a request.
 [[nodiscard]] embedding::PromptChoice prompt_choice(const std::optional<std::string>& name);
 // Converts an error of Prompts::choose().
 [[nodiscard]] Refusal refusal_of_prompt(const ServedModel& model, const core::Status& status);
-
-enum class VectorKind : std::uint8_t {
-  kOfTexts,
-  kOfTokens,  // one per token, as the model computes it
-  kSparse,
-};
-
-// How errors refer to the texts of a request: "input[3]".
-struct TextNames {
-  std::string_view list = "texts";
-  // The name and the number of the texts that come before the list.
-  std::string_view before{};
-  std::size_t count_before = 0;
-
-  [[nodiscard]] std::string operator()(std::uint64_t position) const;
-};
-
-// The texts of one request, or their token ids including special tokens.
-struct VectorCall {
-  std::string model{};  // empty: the first model
-  TextNames names{};
-  std::variant<std::vector<std::string>, std::vector<std::vector<std::int32_t>>> texts{};
-  std::size_t too_many = 0;        // the number of texts if above the limit, which are then not in `texts`; otherwise 0
-  std::size_t dimensions = 0;      // 0: all
-  std::optional<bool> truncate{};  // std::nullopt: the server's default
-  bool keep_end = false;           // truncates at the beginning
-  bool normalize = true;           // scales vectors to length 1; false: as the model returns them
-  VectorKind kind = VectorKind::kOfTexts;
-  // The role of the texts. A model may have a prompt or a separate route for it.
-  embedding::TextRole role = embedding::TextRole::kUnspecified;
-  // The prompt put before every text. "" means no prompt, std::nullopt the model's default.
-  std::optional<std::string> prompt_name{};
-};
-
-// A query and the documents to score against it.
-struct ScoreCall {
-  std::string model{};  // empty: the first model that gives scores, a cross-encoder or a multi-vector encoder
-  TextNames names{.list = "documents"};
-  std::string query{};
-  std::vector<std::string> documents{};
-  std::size_t too_many = 0;  // see VectorCall
-  // A lower limit than the model's is refused, since documents have no separate limit.
-  std::size_t document_tokens_max = std::numeric_limits<std::size_t>::max();
-  std::optional<bool> truncate{};  // std::nullopt: the server's default
-  bool keep_end = false;
-};
-
-// Texts, or pairs of texts, to classify.
-struct PredictCall {
-  std::string model{};  // empty: the first model that gives scores
-  TextNames names{.list = "inputs"};
-  std::variant<std::vector<std::string>, std::vector<std::array<std::string, 2>>> inputs{};
-  std::size_t too_many = 0;        // see VectorCall
-  std::optional<bool> truncate{};  // std::nullopt: the server's default
-  bool keep_end = false;
-};
-
-// The result for texts or tokens. For pairs, each row has the network's number for every label.
-struct Vectors {
-  const ServedModel* model = nullptr;
-  std::vector<float> rows{};  // one after the other, `dimension` floats each
-  std::size_t dimension = 0;
-  std::vector<embedding::SparseVector> sparse{};  // instead of rows
-  std::vector<std::uint32_t> token_counts{};
-  std::vector<std::uint32_t> vector_counts{};  // for token vectors: the number of each text
-  std::uint64_t tokens = 0;
-  std::uint64_t truncated_texts = 0;
-  std::chrono::steady_clock::duration tokenizing{};
-  std::chrono::steady_clock::duration waiting{};
-  std::chrono::steady_clock::duration computing{};
-
-  [[nodiscard]] std::size_t count() const { return token_counts.size(); }
-  [[nodiscard]] std::span<const float> row(std::size_t i) const {
-    return std::span(rows).subspan(i * dimension, dimension);
-  }
-};
-
-// A named tensor, for models that take tensors.
-struct NamedTensor {
-  std::string name;
-  core::ElementType type = core::ElementType::kF32;
-  core::Shape shape{};
-  std::vector<std::byte> data{};  // dense, row-major, little-endian
-};
-
-struct TensorCall {
-  std::string model{};
-  std::vector<NamedTensor> inputs{};
-};
-
-template <class T>
-using Outcome = std::variant<T, Refusal>;
 
 // What the status shows about the server around the service.
 struct ServerFacts {
@@ -235,7 +104,14 @@ class Service {
   // requests before a model is ready.
   [[nodiscard]] Outcome<const ServedModel*> find(std::string_view name) const;
 
-  // Computes the vectors of the texts and notes facts in the exchange's record. `done` is called once, through `post`
+  // Like find(), but "" selects the first model that gives one of these outputs; an earlier output is preferred.
+  [[nodiscard]] Outcome<const ServedModel*> find_giving(std::string_view name,
+                                                        std::span<const std::string_view> outputs) const;
+
+  // The same for a model that scores documents for a query: one that gives scores or vectors of tokens to compare.
+  [[nodiscard]] Outcome<const ServedModel*> find_scoring(std::string_view name) const;
+
+  // Computes the outputs of the texts and notes facts in the exchange's record. `done` is called once, through `post`
   // or on this thread, but not if the client has left.
   void embed(const ExchangePtr& exchange, VectorCall call, std::function<void(Outcome<Vectors>)> done);
 
@@ -262,10 +138,6 @@ class Service {
   enum class Phase { kLoading, kReady, kEnding };
   class Drop;
   struct Pending;
-  using Does = bool (*)(const ServedModel&);
-  // Like find(), but "" selects a model that can do the work: one that meets the first preference that any model meets.
-  [[nodiscard]] Outcome<const ServedModel*> find_for(std::string_view name,
-                                                     std::initializer_list<Does> preferences) const;
   // Refuses if the queue has no room for about `tokens` more, or the answer no memory.
   [[nodiscard]] std::optional<Refusal> reserve(Exchange& exchange, const embedding::Encoder& encoder,
                                                std::uint64_t tokens, std::uint64_t answer_bytes) const;
@@ -288,6 +160,8 @@ class Service {
   };
   using StartScores = std::function<core::Result<embedding::EmbedTask>(
       const embedding::Embedder& network, const embedding::TaskOptions& options, embedding::EmbedTask::Done over)>;
+  // Returns why a model does not take this call, or its encoder for it.
+  [[nodiscard]] Outcome<const embedding::Encoder*> encoder_for(const ServedModel& model, const VectorCall& call) const;
   void score_late(const ExchangePtr& exchange, const ServedModel& model, ScoreCall call,
                   std::function<void(Outcome<Vectors>)> done);
   void compute_scores(const ExchangePtr& exchange, const ScoreRequest& request,

@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "embedding/outputs/multi_vector.h"
+#include "embedding/outputs/score.h"
 #include "server/likely_tokens.h"
 #include "server/service.h"
 #include "server/service_parts.h"
@@ -15,21 +18,13 @@ namespace {
 // The memory per score in an answer, without the document.
 constexpr std::uint64_t kScoreBytes = 96;
 
-bool gives_scores(const ServedModel& model) {
-  return model.cross_encoder != nullptr || model.multi_vector_encoder != nullptr;
-}
-
 // Converts the documents' token vectors to one score each.
-Vectors scores_of(const embedding::MultiVectorEncoder& encoder, const Vectors& query, Vectors documents) {
-  std::vector<float> scores;
-  std::span<const float> rest(documents.rows);
-  for (const std::uint32_t vectors : documents.vector_counts) {
-    const auto document = rest.first(vectors * documents.dimension);
-    rest = rest.subspan(document.size());
-    scores.push_back(encoder.compare(query.rows, document));
-  }
-  documents.rows = std::move(scores);
-  documents.dimension = 1;
+Vectors scores_of(const embedding::MultiVectorOutput& output, const Vectors& query, Vectors documents) {
+  const embedding::RaggedRows& rows = documents.ragged();
+  embedding::Rows scores{.dimension = 1};
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    scores.numbers.push_back(output.compare(query.ragged().numbers, rows.of(i), rows.dimension));
+  documents.results.front() = std::move(scores);
   documents.tokens += query.tokens;
   documents.truncated_texts += query.truncated_texts;
   documents.tokenizing += query.tokenizing;
@@ -43,7 +38,8 @@ Vectors scores_of(const embedding::MultiVectorEncoder& encoder, const Vectors& q
 // Late interaction: computes the query's vectors first and then the documents'.
 void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, ScoreCall call,
                          std::function<void(Outcome<Vectors>)> done) {
-  const embedding::Embedder& network = model.multi_vector_encoder->network();
+  const embedding::Embedder& network = *model.texts();
+  const auto& output = *model.own<embedding::MultiVectorOutput>();
   const std::size_t count = call.too_many > 0 ? call.too_many : call.documents.size();
   exchange->note([&](RequestRecord& record) {
     record.is_embedding = true;
@@ -70,19 +66,20 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
   embedding::TaskOptions options;
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = call.keep_end;
+  options.outputs = {std::string(embedding::kMultiVectorOutput.name)};
   options.queue_tokens_max = limits_.queue_tokens_max;
   options.tokens_max = tokens_max;
   options.name_of = call.names;
 
-  auto rank = [this, exchange, &model, options,
+  auto rank = [this, exchange, &model, &output, options,
                documents = std::make_shared<std::vector<std::string>>(std::move(call.documents)),
                done = std::move(done)](Outcome<Vectors> asked) mutable {
     if (std::holds_alternative<Refusal>(asked)) return done(std::move(asked));
     auto query = std::make_shared<const Vectors>(std::move(std::get<Vectors>(asked)));
     options.texts.role = embedding::TextRole::kDocument;
-    auto answer = [exchange, query, &model, done = std::move(done)](Outcome<Vectors> found) {
+    auto answer = [exchange, query, &output, done = std::move(done)](Outcome<Vectors> found) {
       if (auto* vectors = std::get_if<Vectors>(&found)) {
-        *vectors = scores_of(*model.multi_vector_encoder, *query, std::move(*vectors));
+        *vectors = scores_of(output, *query, std::move(*vectors));
         exchange->note([&](RequestRecord& record) {
           record.tokens = vectors->tokens;
           record.truncated_texts = vectors->truncated_texts;
@@ -92,8 +89,7 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
     };
     compute(exchange, model, std::move(answer), [&](embedding::EmbedTask::Done over) {
       const std::vector<std::string_view> views(documents->begin(), documents->end());
-      return embedding::EmbedTask::start(model.multi_vector_encoder->network(), std::span(views), options,
-                                         std::move(over));
+      return embedding::EmbedTask::start(*model.texts(), std::span(views), options, std::move(over));
     });
   };
   embedding::TaskOptions of_query = options;
@@ -105,19 +101,29 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
   });
 }
 
+Outcome<const ServedModel*> Service::find_scoring(std::string_view name) const {
+  auto found = find(name);
+  if (!name.empty() || std::holds_alternative<Refusal>(found)) return found;
+  for (const auto& model : models_) {
+    if (model->gives(embedding::kScoreOutput.name) || model->gives(embedding::kMultiVectorOutput.name))
+      return model.get();
+  }
+  return found;
+}
+
 void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<void(Outcome<Vectors>)> done) {
-  const auto found = find_for(call.model, {gives_scores});
+  const auto found = find_scoring(call.model);
   const auto* const chosen = std::get_if<const ServedModel*>(&found);
-  if (chosen != nullptr && (*chosen)->of_texts() != nullptr &&
-      call.document_tokens_max < (*chosen)->of_texts()->max_tokens()) {
+  if (chosen != nullptr && (*chosen)->texts() != nullptr &&
+      call.document_tokens_max < (*chosen)->texts()->max_tokens()) {
     return done(
         Refusal{.kind = RefusalKind::kUnsupported,
                 .message = fmt::format("'max_tokens_per_doc' is {}, but documents are cut only together with their "
                                        "query, to {} tokens by {}: leave it out, or send shorter documents",
-                                       call.document_tokens_max, (*chosen)->of_texts()->max_tokens(), (*chosen)->name),
+                                       call.document_tokens_max, (*chosen)->texts()->max_tokens(), (*chosen)->name),
                 .param = "max_tokens_per_doc"});
   }
-  if (chosen != nullptr && (*chosen)->multi_vector_encoder != nullptr) {
+  if (chosen != nullptr && (*chosen)->own<embedding::MultiVectorOutput>() != nullptr) {
     return score_late(exchange, **chosen, std::move(call), std::move(done));
   }
   std::uint64_t bytes = 0;
@@ -180,7 +186,8 @@ void Service::predict(const ExchangePtr& exchange, PredictCall call, std::functi
 
 void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& request,
                              std::function<void(Outcome<Vectors>)> done, const StartScores& start) {
-  const auto found = find_for(request.model, {[](const ServedModel& one) { return one.cross_encoder != nullptr; }});
+  const std::array wanted{embedding::kScoreOutput.name};
+  const auto found = find_giving(request.model, wanted);
   exchange->note([&](RequestRecord& record) {
     record.is_embedding = true;
     record.texts = request.count;
@@ -189,8 +196,8 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
   });
   if (const auto* refusal = std::get_if<Refusal>(&found)) return done(*refusal);
   const ServedModel* const model = std::get<const ServedModel*>(found);
-  const embedding::CrossEncoder* const encoder = model->cross_encoder.get();
-  if (encoder == nullptr || (request.ranks && encoder->labels().size() != 1)) {
+  const auto* const output = model->own<embedding::ScoreOutput>();
+  if (output == nullptr || (request.ranks && output->labels().size() != 1)) {
     return done(Refusal{.kind = RefusalKind::kUnsupported,
                         .message = fmt::format("{} does not give {}: use a cross-encoder", model->name,
                                                request.ranks ? "scores for two texts" : "labels"),
@@ -202,19 +209,20 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
                                                limits_.texts_max),
                         .param = std::string(request.names.list)});
   }
+  const embedding::Embedder& network = *model->texts();
   std::uint64_t bytes = request.answer_bytes;
-  for (const std::string& label : encoder->labels())
+  for (const std::string& label : output->labels())
     bytes += request.ranks ? 0 : request.count * (label.size() + kScoreBytes);
-  const std::uint64_t likely = request.likely_tokens(encoder->network().max_tokens());
-  if (auto refusal = reserve(*exchange, encoder->network().documents(), likely, bytes))
-    return done(*std::move(refusal));
+  const std::uint64_t likely = request.likely_tokens(network.max_tokens());
+  if (auto refusal = reserve(*exchange, network.documents(), likely, bytes)) return done(*std::move(refusal));
   embedding::TaskOptions options;
+  options.outputs = {std::string(embedding::kScoreOutput.name)};
   options.texts.refuse_longer = !request.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = request.keep_end;
   options.name_of = request.names;
   options.queue_tokens_max = limits_.queue_tokens_max;
   compute(exchange, *model, std::move(done),
-          [&](embedding::EmbedTask::Done over) { return start(encoder->network(), options, std::move(over)); });
+          [&](embedding::EmbedTask::Done over) { return start(network, options, std::move(over)); });
 }
 
 }  // namespace latebind::server

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <system_error>
 
 #include "core/log.h"
 #include "core/text/counted.h"
@@ -15,17 +14,6 @@ using core::Status;
 using core::StatusCode;
 using std::chrono::steady_clock;
 
-TensorRuns::~TensorRuns() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_ending_ = true;
-  }
-  changed_.notify_all();
-  // No thread is added any more.
-  for (platform::Thread& thread : threads_)
-    thread.join();
-}
-
 Status TensorRuns::start(const ExchangePtr& exchange, Inputs memory, std::vector<core::TensorView> views, Done done) {
   Runs added;
   Runs gone;
@@ -33,73 +21,61 @@ Status TensorRuns::start(const ExchangePtr& exchange, Inputs memory, std::vector
   const auto run = added.begin();
   run->watch.emplace(exchange->gone(), [this, run] { drop(run); });
   const std::size_t threads_max = std::max(1U, model_->attestation()->active.requests);
+  pool_.allow(threads_max);
+  if (!pool_.has_thread()) return Status(StatusCode::kBusy, "the system cannot start a thread for a run");
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     gone.swap(dropped_);
     if (exchange->gone().is_requested()) return {};
     const std::size_t before = waiting_.size() + running_;
     if (before >= threads_max + waiting_max_) {
       return Status(StatusCode::kBusy, core::counted(waiting_.size(), "run") + " of the model already waiting");
     }
-    if (before >= threads_.size() && threads_.size() < threads_max) {
-      try {
-        threads_.emplace_back([this] { work(); });
-      } catch (const std::system_error&) {
-        if (threads_.empty()) return Status(StatusCode::kBusy, "the system cannot start a thread for a run");
-      }
-    }
+    pool_.post([this] { run_next(); });
     run->is_waiting = true;
     waiting_.splice(waiting_.end(), added);
     in_flight_.fetch_add(1, std::memory_order_relaxed);
   }
-  changed_.notify_one();
   return {};
 }
 
 TensorRuns::State TensorRuns::state() const {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return {.waiting = waiting_.size(), .running = running_};
 }
 
 // Called on the cancelling thread. Removes the run if it still waits.
 void TensorRuns::drop(Runs::iterator run) {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (!run->is_waiting) return;
     run->is_waiting = false;
     dropped_.splice(dropped_.end(), waiting_, run);
-    changed_.notify_one();
   }
   in_flight_.fetch_sub(1, std::memory_order_release);
 }
 
-void TensorRuns::work() {
-  platform::make_way(nice_);
-  for (;;) {
-    Runs mine;
-    Runs gone;
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return is_ending_ || !waiting_.empty() || !dropped_.empty(); });
-      gone.swap(dropped_);
-      if (!waiting_.empty()) {
-        mine.splice(mine.end(), waiting_, waiting_.begin());
-        mine.front().is_waiting = false;
-        ++running_;
-      } else if (is_ending_) {
-        return;
-      }
+void TensorRuns::run_next() {
+  Runs mine;
+  Runs gone;
+  {
+    const core::MutexLock lock(mutex_);
+    gone.swap(dropped_);
+    if (!waiting_.empty()) {
+      mine.splice(mine.end(), waiting_, waiting_.begin());
+      mine.front().is_waiting = false;
+      ++running_;
     }
-    gone.clear();
-    if (mine.empty()) continue;
-    execute(mine.front());
-    mine.clear();
-    {
-      const std::lock_guard lock(mutex_);
-      --running_;
-    }
-    in_flight_.fetch_sub(1, std::memory_order_release);
   }
+  gone.clear();
+  if (mine.empty()) return;
+  execute(mine.front());
+  mine.clear();
+  {
+    const core::MutexLock lock(mutex_);
+    --running_;
+  }
+  in_flight_.fetch_sub(1, std::memory_order_release);
 }
 
 void TensorRuns::execute(Run& run) const {

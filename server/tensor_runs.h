@@ -6,22 +6,20 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/failover/placed_model.h"
 #include "core/placement/attestation.h"
-#include "core/platform/thread.h"
-#include "core/platform/thread_nice.h"
 #include "core/threads/cancellation.h"
+#include "core/threads/mutex.h"
+#include "core/threads/thread_pool.h"
 #include "server/exchange.h"
 
 namespace latebind::server {
@@ -41,7 +39,6 @@ class TensorRuns {
   // `waiting_max` limits the runs that wait for a thread. `in_flight` counts waiting and running ones.
   TensorRuns(std::shared_ptr<core::PlacedModel> model, std::size_t waiting_max, std::atomic<std::uint64_t>& in_flight)
       : model_(std::move(model)), waiting_max_(waiting_max), in_flight_(in_flight) {}
-  ~TensorRuns();
   TensorRuns(const TensorRuns&) = delete;
   TensorRuns& operator=(const TensorRuns&) = delete;
 
@@ -74,22 +71,21 @@ class TensorRuns {
   using Runs = std::list<Run>;
 
   void drop(Runs::iterator run);
-  void work();
+  void run_next();
   void execute(Run& run) const;
 
   const std::shared_ptr<core::PlacedModel> model_;
   const std::size_t waiting_max_;
   std::atomic<std::uint64_t>& in_flight_;
-  const int nice_ = platform::thread_nice();  // of the threads: that of the creating thread
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  // Guarded by mutex_.
-  std::vector<platform::Thread> threads_;
-  std::size_t running_ = 0;
-  bool is_ending_ = false;
-  Runs waiting_;
-  Runs dropped_;  // runs whose clients have left
+  mutable core::Mutex mutex_;
+  std::size_t running_ LB_GUARDED_BY(mutex_) = 0;
+  Runs waiting_ LB_GUARDED_BY(mutex_);
+  Runs dropped_ LB_GUARDED_BY(mutex_);  // runs whose clients have left
+
+  // Has a task for each run that was added, which takes the first run that still waits. Last, because its threads use
+  // the members above.
+  core::ThreadPool pool_{0};
 };
 
 }  // namespace latebind::server

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/backend/questions.h"
 namespace latebind::app {
 
 DeviceListing list_devices(const core::Registry& registry, bool virtual_too) {
@@ -10,7 +11,7 @@ DeviceListing list_devices(const core::Registry& registry, bool virtual_too) {
   for (core::BackendReport& report : listing.backends) {
     const auto backend = registry.find(report.name);
     if (!virtual_too) continue;
-    const auto devices = backend->virtual_devices();
+    const auto devices = core::virtual_devices_of(*backend);
     if (devices.ok()) {
       report.devices.insert(report.devices.end(), devices->begin(), devices->end());
     } else {
@@ -41,7 +42,7 @@ Json to_json(const DeviceListing& listing) {
       one["full_name"] = device.full_name;
       one["runtime_version"] = device.runtime_version;
       one["virtual"] = device.is_virtual();
-      one["metadata"] = device.metadata;
+      one["metadata"] = device.facts();
       json["devices"].push_back(std::move(one));
     }
     Json backend;

@@ -47,9 +47,10 @@ core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& 
       finding.devices.push_back({device, std::move(status), time.count()});
     }
     if (diagnosis.speeds.empty()) {
-      diagnosis.speeds = backend->measure_precisions(kProbeTime);
-      if (!diagnosis.speeds.empty() && !report.devices.empty()) {
-        diagnosis.instruction_set = report.devices.front().metadata_at("InstructionSet");
+      if (auto* const probe = backend->capabilities().precision_probe; probe != nullptr) {
+        auto measured = probe->measure_precisions(kProbeTime);
+        diagnosis.speeds = std::move(measured.speeds);
+        diagnosis.instruction_set = std::move(measured.instruction_set);
       }
     }
     finding.report = std::move(report);

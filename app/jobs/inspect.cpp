@@ -83,7 +83,7 @@ core::Status decide(const Package& package, const Variant& variant, const Result
     if (variant.latebind && variant.latebind->precision == core::word_of(precision)) options.precision = precision;
   }
   const bool is_portable = variant.latebind && variant.latebind->is_portable();
-  if (device.runs_graphs_only() && is_portable) {
+  if (device.traits.graphs_only && is_portable) {
     LB_RETURN_IF_ERROR(model.status());
     return backend.load(*model, device.name, options).status();
   }

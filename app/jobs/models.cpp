@@ -3,48 +3,47 @@
 #include <algorithm>
 #include <array>
 
-#include "app/encoder_words.h"
 #include "core/platform/files/folders.h"
 #include "embedding/hub/settings.h"
+#include "embedding/outputs/output.h"
 
 namespace latebind::app {
 
 namespace hub = embedding::hub;
 using core::Result;
-using embedding::EncoderKind;
 
 namespace {
 
 constexpr std::string_view kEnglish = "English";
 
 constexpr std::array kRecommended{
-    RecommendedModel{"minishlab/potion-base-8M", EncoderKind::kEmbedder, "static",
+    RecommendedModel{"minishlab/potion-base-8M", "dense", "static",
                      "a table instead of a network: much faster than all others, and less accurate", 30, 256, kEnglish,
                      "MIT"},
-    RecommendedModel{"sentence-transformers/all-MiniLM-L6-v2", EncoderKind::kEmbedder, "bert",
+    RecommendedModel{"sentence-transformers/all-MiniLM-L6-v2", "dense", "bert",
                      "the usual first choice: small, fast, good for short texts", 91, 384, kEnglish, "Apache-2.0"},
-    RecommendedModel{"BAAI/bge-small-en-v1.5", EncoderKind::kEmbedder, "bert",
-                     "search over passages, at the size of MiniLM", 133, 384, kEnglish, "MIT"},
-    RecommendedModel{"Alibaba-NLP/gte-modernbert-base", EncoderKind::kEmbedder, "modernbert",
+    RecommendedModel{"BAAI/bge-small-en-v1.5", "dense", "bert", "search over passages, at the size of MiniLM", 133, 384,
+                     kEnglish, "MIT"},
+    RecommendedModel{"Alibaba-NLP/gte-modernbert-base", "dense", "modernbert",
                      "search over long texts, up to 8,192 tokens, and code", 298, 768, kEnglish, "Apache-2.0"},
-    RecommendedModel{"sentence-transformers/all-mpnet-base-v2", EncoderKind::kEmbedder, "mpnet",
+    RecommendedModel{"sentence-transformers/all-mpnet-base-v2", "dense", "mpnet",
                      "similarity of sentences, more accurate than MiniLM and slower", 438, 768, kEnglish, "Apache-2.0"},
-    RecommendedModel{"sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2", EncoderKind::kEmbedder, "bert",
+    RecommendedModel{"sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2", "dense", "bert",
                      "similarity of short texts across languages", 471, 384, "50 languages", "Apache-2.0"},
-    RecommendedModel{"mixedbread-ai/mxbai-embed-large-v1", EncoderKind::kEmbedder, "bert",
+    RecommendedModel{"mixedbread-ai/mxbai-embed-large-v1", "dense", "bert",
                      "search when quality matters more than speed; vectors may be cut", 670, 1024, kEnglish,
                      "Apache-2.0"},
-    RecommendedModel{"Qwen/Qwen3-Embedding-0.6B", EncoderKind::kEmbedder, "qwen3",
+    RecommendedModel{"Qwen/Qwen3-Embedding-0.6B", "dense", "qwen3",
                      "search across languages and code, long texts, instructions before the query", 1192, 1024,
                      "100 languages", "Apache-2.0"},
-    RecommendedModel{"Snowflake/snowflake-arctic-embed-l-v2.0", EncoderKind::kEmbedder, "xlm-roberta",
+    RecommendedModel{"Snowflake/snowflake-arctic-embed-l-v2.0", "dense", "xlm-roberta",
                      "search across languages, texts up to 8,192 tokens", 2271, 1024, "74 languages", "Apache-2.0"},
-    RecommendedModel{"lightonai/GTE-ModernColBERT-v1", EncoderKind::kMultiVectorEncoder, "modernbert",
+    RecommendedModel{"lightonai/GTE-ModernColBERT-v1", "multi_vector", "modernbert",
                      "search and reranking by the vectors of tokens (ColBERT)", 596, 128, kEnglish, "Apache-2.0"},
-    RecommendedModel{"cross-encoder/ms-marco-MiniLM-L6-v2", EncoderKind::kCrossEncoder, "bert",
-                     "reranking, small and fast", 91, 0, kEnglish, "Apache-2.0"},
-    RecommendedModel{"BAAI/bge-reranker-v2-m3", EncoderKind::kCrossEncoder, "xlm-roberta", "reranking across languages",
-                     2271, 0, "100 languages", "Apache-2.0"},
+    RecommendedModel{"cross-encoder/ms-marco-MiniLM-L6-v2", "score", "bert", "reranking, small and fast", 91, 0,
+                     kEnglish, "Apache-2.0"},
+    RecommendedModel{"BAAI/bge-reranker-v2-m3", "score", "xlm-roberta", "reranking across languages", 2271, 0,
+                     "100 languages", "Apache-2.0"},
 };
 
 }  // namespace
@@ -71,7 +70,7 @@ Json to_json(const ModelsReport& report) {
   for (const RecommendedModel& model : kRecommended) {
     Json& entry = json["recommended"].emplace_back();
     entry["model"] = model.id;
-    entry["kind"] = core::word_of(model.kind);
+    entry["kind"] = embedding::find_output_kind(model.output)->model;
     entry["network"] = model.network;
     entry["good_for"] = model.good_for;
     entry["megabytes"] = model.megabytes;

@@ -9,7 +9,6 @@
 
 #include "app/json_text.h"
 #include "core/result.h"
-#include "embedding/encoder_kind.h"
 #include "embedding/hub/cache_contents.h"
 
 namespace latebind::app {
@@ -17,7 +16,7 @@ namespace latebind::app {
 // What this release knows of a model. Nothing here is requested from the hub.
 struct RecommendedModel {
   std::string_view id;
-  embedding::EncoderKind kind;
+  std::string_view output;   // the name of its own output
   std::string_view network;  // the model_type of config.json; "static" for a model without a network
   std::string_view good_for;
   std::uint32_t megabytes;  // size of the files that are loaded
@@ -25,7 +24,7 @@ struct RecommendedModel {
   std::string_view languages;
   std::string_view licence;  // SPDX identifier
 };
-// Sorted by kind, then by size.
+// Sorted by output, then by size.
 [[nodiscard]] std::span<const RecommendedModel> recommended_models();
 
 struct ModelsReport {

@@ -31,14 +31,14 @@ Result<core::Attestation> prepare(const std::filesystem::path& folder, const Run
   runtime.load.cache->settle();
   static_cast<void>(runtime.load.cache->take_failure());
   {
-    LB_ASSIGN_OR_RETURN(const auto compiled, open_network(folder, runtime, /*kind=*/std::nullopt));
+    LB_ASSIGN_OR_RETURN(const auto compiled, open_network(folder, runtime));
     LB_RETURN_IF_ERROR(compiled->prepare());
     const auto attested = compiled->attestation();
     if (attested->active.compiles_nothing) return *attested;
   }
   runtime.load.cache->settle();
   const Status kept = runtime.load.cache->take_failure();
-  LB_ASSIGN_OR_RETURN(const auto embedder, open_network(folder, runtime, /*kind=*/std::nullopt));
+  LB_ASSIGN_OR_RETURN(const auto embedder, open_network(folder, runtime));
   const auto attested = embedder->attestation();
   if (attested->active.from_cache) return *attested;
   if (!kept.ok()) return kept.with_context("it was compiled but not kept");

@@ -1,11 +1,12 @@
 #include "backends/native/backend.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <new>
-#include <optional>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,18 +43,18 @@ const Product* product_of(const Kernels& kernels, Precision precision) {
   return product != nullptr && product->is_there() ? product : nullptr;
 }
 
-// The words of the precisions for which `which` holds: "f32,bf16,int8".
+// The precisions for which `which` holds, in the order of their words.
 template <class Which>
-std::string words_where(const Which& which, std::string_view separator = ",") {
-  std::string words;
+std::vector<Precision> precisions_where(const Which& which) {
+  std::vector<Precision> precisions;
   for (const auto& [word, precision] : core::Words<Precision>::kWords) {
-    if (which(precision)) words += fmt::format("{}{}", words.empty() ? "" : separator, word);
+    if (which(precision)) precisions.push_back(precision);
   }
-  return words;
+  return precisions;
 }
 
-std::string precisions(const Kernels& kernels, std::string_view separator = ",") {
-  return words_where([&](Precision precision) { return product_of(kernels, precision) != nullptr; }, separator);
+std::vector<Precision> precisions_of(const Kernels& kernels) {
+  return precisions_where([&](Precision precision) { return product_of(kernels, precision) != nullptr; });
 }
 
 const Kernels* fastest_kernels() {
@@ -70,16 +71,12 @@ Precision fastest(const Kernels& kernels) {
   return is_amd && product_of(kernels, Precision::kBF16) != nullptr ? Precision::kBF16 : Precision::kF32;
 }
 
-class NativeBackend final : public core::Backend {
+class NativeBackend final : public core::Backend, public core::PrecisionProbe {
  public:
   explicit NativeBackend(BackendOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] std::string_view name() const override { return kBackendName; }
   [[nodiscard]] Status available() override { return kernels().status(); }
-  // Only the setting native.isa can make the device unavailable: without it, every processor runs some set.
-  [[nodiscard]] std::optional<core::Device> withheld_by_setting() override {
-    return kernels().ok() ? std::nullopt : std::optional(device_with(*fastest_kernels()));
-  }
   [[nodiscard]] Result<std::string> runtime_version() override { return std::string(LATEBIND_VERSION); }
 
   [[nodiscard]] Result<std::vector<core::Device>> devices() override {
@@ -87,16 +84,6 @@ class NativeBackend final : public core::Backend {
     return std::vector{device_with(*kernels)};
   }
 
-  [[nodiscard]] Result<core::Blob> compile(const Model& /*model*/, std::string_view /*device*/,
-                                           const CompileOptions& /*options*/) override {
-    return Status(
-        StatusCode::kUnsupported,
-        "native:CPU does not compile: when it loads a model, it packs the weights in milliseconds for the processor's "
-        "instructions; it runs every bundle and program of an embedding model without compilation");
-  }
-
-  [[nodiscard]] bool has_blobs() const override { return false; }
-  using core::Backend::load;  // of blobs: refused
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const Kernels* const kernels, this->kernels());
@@ -137,18 +124,27 @@ class NativeBackend final : public core::Backend {
     }
   }
 
-  [[nodiscard]] std::vector<core::PrecisionSpeed> measure_precisions(std::chrono::milliseconds time) override {
+  [[nodiscard]] core::PrecisionSpeeds measure_precisions(std::chrono::milliseconds time) override {
     const auto kernels = this->kernels();
     if (!kernels.ok()) return {};
     std::vector<ProbedProduct> products;
-    for (const auto& [word, precision] : core::Words<Precision>::kWords) {
-      if (const Product* const product = product_of(**kernels, precision)) products.push_back({precision, product});
-    }
-    return probe_products(**kernels, products, time);
+    for (const Precision precision : precisions_of(**kernels))
+      products.push_back({precision, product_of(**kernels, precision)});
+    return {std::string((*kernels)->name), probe_products(**kernels, products, time)};
   }
 
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {
-    return {.install_hint = "nothing: native is built in", .is_built_in = true};
+    core::BackendDiagnosis diagnosis{.install_hint = "nothing: native is built in", .is_built_in = true};
+    // Only the setting native.isa can make the device unavailable: without it, every processor runs some set.
+    if (!kernels().ok()) diagnosis.withheld_by_setting = device_with(*fastest_kernels());
+    return diagnosis;
+  }
+
+  [[nodiscard]] core::Capabilities capabilities() override {
+    return {.no_blobs_because =
+                "native:CPU does not compile: when it loads a model, it packs the weights in milliseconds for the "
+                "processor's instructions; it runs every bundle and program of an embedding model without compilation",
+            .precision_probe = this};
   }
 
  private:
@@ -164,9 +160,8 @@ class NativeBackend final : public core::Backend {
     device.kind = core::DeviceKind::kCpu;
     device.full_name = processor();
     device.runtime_version = LATEBIND_VERSION;
-    device.metadata["GraphsOnly"] = "1";
-    device.metadata["InstructionSet"] = kernels.name;
-    device.metadata["Precisions"] = precisions(kernels);
+    device.traits.graphs_only = true;
+    device.traits.precisions = precisions_of(kernels);
     const OrderRule& rule = order_rule({platform::cpu_name(), kernels.name});
     const auto is_preferred = [&](Precision precision) {
       // kFast itself, and precisions that no other backend has.
@@ -175,8 +170,9 @@ class NativeBackend final : public core::Backend {
               (precision == Precision::kInt8 || (precision == Precision::kF32 && rule.is_first_in_f32) ||
                (precision == Precision::kBF16 && rule.is_first_in_bf16)));
     };
-    device.metadata["PreferredIn"] = words_where(is_preferred);
-    device.metadata["PreferredBecause"] = rule.because;
+    device.traits.preferred_in = precisions_where(is_preferred);
+    device.traits.preferred_because = rule.because;
+    device.metadata["InstructionSet"] = kernels.name;
     device.metadata["PreferredInF32"] = order_table(&OrderRule::is_first_in_f32);
     device.metadata["PreferredInBF16"] = order_table(&OrderRule::is_first_in_bf16);
     return device;
@@ -187,7 +183,8 @@ class NativeBackend final : public core::Backend {
     LB_RETURN_IF_ERROR(core::check_counts(options));
     if (options.precision != Precision::kFast && product_of(kernels, options.precision) == nullptr) {
       return {StatusCode::kUnsupported,
-              fmt::format("native:CPU supports {} with {}, but {} was requested", precisions(kernels, ", "),
+              fmt::format("native:CPU supports {} with {}, but {} was requested",
+                          fmt::join(precisions_of(kernels) | std::views::transform(core::word_of<Precision>), ", "),
                           kernels.name, core::word_of(options.precision))};
     }
     if (!options.input_shapes.empty()) {

@@ -6,9 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <mutex>
 #include <optional>
 #include <vector>
+
+#include "core/threads/mutex.h"
 
 namespace latebind::native {
 namespace {
@@ -104,13 +105,15 @@ class Limits {
       status = Status::of_exception();
     }
     if (status.ok()) return false;
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (status_.ok()) status_ = std::move(status);
     is_over_.store(true, std::memory_order_relaxed);
     return true;
   }
-  // Call after all threads have returned.
-  [[nodiscard]] Status status() const { return status_; }
+  [[nodiscard]] Status status() {
+    const core::MutexLock lock(mutex_);
+    return status_;
+  }
 
  private:
   [[nodiscard]] Status check() const {
@@ -124,8 +127,8 @@ class Limits {
   const core::RunOptions& options_;
   const std::optional<std::chrono::steady_clock::time_point> timeout_;
   std::atomic<bool> is_over_{false};
-  std::mutex mutex_;
-  Status status_;  // guarded by mutex_
+  core::Mutex mutex_;
+  Status status_ LB_GUARDED_BY(mutex_);
 };
 
 // The computation of one group in one workspace. Several threads may use it at once.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/native/kernels/kernels.h"
-#include "core/backend/backend.h"
+#include "core/backend/capabilities.h"
 
 namespace latebind::native {
 

@@ -35,20 +35,20 @@ struct Team::Helper {
   std::atomic<const Task*> task{nullptr};
   std::size_t member = 0;
   std::atomic<bool> stopping{false};
-  std::mutex mutex;
-  std::condition_variable changed;  // notified when task or stopping changes
+  core::Mutex mutex;
+  core::Condition changed;  // notified when task or stopping changes
   platform::Thread thread;
 
   void wake() {
     // A thread that is about to sleep either has checked before this lock, and is notified, or checks afterwards.
-    { const std::lock_guard lock(mutex); }
+    { const core::MutexLock lock(mutex); }
     changed.notify_all();
   }
   template <class Condition>
   void wait(const Condition& is_true) {
     if (is_soon(is_true)) return;
-    std::unique_lock lock(mutex);
-    changed.wait(lock, is_true);
+    const core::MutexLock lock(mutex);
+    changed.wait(mutex, is_true);
   }
 };
 
@@ -103,7 +103,7 @@ Team::Crew Team::take(std::size_t most) {
   if (!made_.this_process()) return {*this, {}};
   std::vector<std::size_t> helpers;
   helpers.reserve(helpers_.size());
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   ++busy_;
   while (helpers.size() + 1 < most && busy_ < threads_ && !idle_.empty()) {
     if (!start(*helpers_[idle_.back()])) break;
@@ -116,7 +116,7 @@ Team::Crew Team::take(std::size_t most) {
 
 Team::Crew::~Crew() {
   if (team_ == nullptr || !team_->made_.this_process()) return;
-  const std::lock_guard lock(team_->mutex_);
+  const core::MutexLock lock(team_->mutex_);
   team_->busy_ -= size();
   team_->idle_.insert(team_->idle_.end(), helpers_.begin(), helpers_.end());
 }
@@ -141,7 +141,7 @@ void Barrier::wait() {
   if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     missing_.store(members_, std::memory_order_relaxed);
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       round_.store(round + 1, std::memory_order_release);
     }
     over_.notify_all();
@@ -149,8 +149,8 @@ void Barrier::wait() {
   }
   const auto is_over = [&] { return round_.load(std::memory_order_acquire) != round; };
   if (is_soon(is_over)) return;
-  std::unique_lock lock(mutex_);
-  over_.wait(lock, is_over);
+  const core::MutexLock lock(mutex_);
+  over_.wait(mutex_, is_over);
 }
 
 }  // namespace latebind::native

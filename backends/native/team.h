@@ -11,15 +11,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "core/platform/process_generation.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::native {
 
@@ -68,10 +67,9 @@ class Team {
 
   const std::size_t threads_;
   const platform::MadeIn made_;
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  std::size_t busy_ = 0;           // threads in runs, including the calling ones
-  std::vector<std::size_t> idle_;  // idle helpers
+  core::Mutex mutex_;
+  std::size_t busy_ LB_GUARDED_BY(mutex_) = 0;           // threads in runs, including the calling ones
+  std::vector<std::size_t> idle_ LB_GUARDED_BY(mutex_);  // idle helpers
   // The vector's length is constant.
   std::vector<std::unique_ptr<Helper>> helpers_;
 };
@@ -87,8 +85,8 @@ class Barrier {
   const std::size_t members_;
   std::atomic<std::size_t> missing_{members_};
   std::atomic<std::size_t> round_{0};
-  std::mutex mutex_;
-  std::condition_variable over_;
+  core::Mutex mutex_;
+  core::Condition over_;
 };
 
 }  // namespace latebind::native

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -19,12 +18,14 @@
 #include "core/platform/accelerators.h"
 #include "core/platform/environment.h"
 #include "core/platform/system_info.h"
+#include "core/threads/mutex.h"
 #include "core/vendor/vendor_call.h"
 
 namespace latebind::onnxruntime {
 namespace {
 
 using core::Blob;
+using core::BlobLabel;
 using core::CompileOptions;
 using core::Device;
 using core::Executable;
@@ -49,7 +50,7 @@ Status check_precision(std::string_view device, Precision computes_in, const Com
 }
 
 // Checks, by its label, whether the blob can have been made for this device.
-Status check_label(const Blob& blob, std::string_view device, const CompileOptions& options) {
+Status check_label(const BlobLabel& blob, std::string_view device, const CompileOptions& options) {
   const auto refuse = [](std::string text) { return Status(StatusCode::kIncompatibleBlob, std::move(text)); };
   if (blob.backend != kBackendName) {
     return refuse(fmt::format("the blob was made by {}, not by {}", blob.backend, kBackendName));
@@ -95,7 +96,10 @@ Status check_not_stuck(std::string_view device) {
   return core::check_not_hung(fmt::format("{}:{}", kBackendName, device), "model");
 }
 
-class OnnxruntimeBackend final : public core::Backend {
+class OnnxruntimeBackend final : public core::Backend,
+                                 public core::Blobs,
+                                 public core::VirtualDevices,
+                                 public core::DeviceAdvice {
  public:
   explicit OnnxruntimeBackend(BackendOptions options)
       : loader_(
@@ -119,14 +123,14 @@ class OnnxruntimeBackend final : public core::Backend {
     cpu.kind = core::DeviceKind::kCpu;
     cpu.full_name = platform::cpu_name();
     cpu.runtime_version = vendor.environment->library().version;
-    cpu.metadata["Provider"] = "CPUExecutionProvider";
+    cpu.traits.provider = "CPUExecutionProvider";
+    cpu.traits.precisions = {Precision::kF32};
     cpu.metadata["AvailableProviders"] = fmt::format("{}", fmt::join(providers, ","));
-    cpu.metadata["Precisions"] = core::word_of(Precision::kF32);
     // Before the CPUs of providers, which depend on it.
     std::vector<Device> devices{std::move(cpu)};
     for (PluginDevice& one : vendor.plugins->devices()) {
       if (one.device.is_virtual()) continue;
-      one.device.metadata["Precisions"] = core::word_of(computes_in(one));
+      one.device.traits.precisions = {computes_in(one)};
       devices.push_back(std::move(one.device));
     }
     return devices;
@@ -155,7 +159,11 @@ class OnnxruntimeBackend final : public core::Backend {
           const auto said = here->device.metadata.find("ProviderVersion");
           if (said != here->device.metadata.end()) devices.back().metadata.insert(*said);
         }
-        if (compiler.empty()) add_why(vendor.ok() ? vendor->plugins.get() : nullptr, known, devices.back());
+        if (!compiler.empty()) continue;
+        if (auto missing = why_missing(vendor.ok() ? vendor->plugins.get() : nullptr, known); !missing.empty()) {
+          devices.back().traits.virtual_device = {.compiler = core::TargetCompiler::kMissing,
+                                                  .missing = std::move(missing)};
+        }
       }
     }
     return devices;
@@ -166,14 +174,8 @@ class OnnxruntimeBackend final : public core::Backend {
     return library->version;
   }
 
-  [[nodiscard]] Result<Blob> compile(const Model& model, std::string_view device,
-                                     const CompileOptions& options) override {
-    core::LeftNodes left;
-    return compile_naming(model, device, options, left);
-  }
-
-  [[nodiscard]] Result<Blob> compile_naming(const Model& model, std::string_view device, const CompileOptions& options,
-                                            core::LeftNodes& left) override {
+  [[nodiscard]] Result<Blob> compile(const Model& model, std::string_view device, const CompileOptions& options,
+                                     core::LeftNodes& left) override {
     left = {};
     LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
     if (device == kCpu) {
@@ -229,32 +231,33 @@ class OnnxruntimeBackend final : public core::Backend {
                              }};
   }
 
-  [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
-                                                         const CompileOptions& options) override {
+  [[nodiscard]] Status check(const BlobLabel& label, std::string_view device, const CompileOptions& options) override {
+    LB_ASSIGN_OR_RETURN(const auto library, loader_.library());
+    // A provider's blob contains the provider's statement about versions; a blob of the CPU is for exactly one version.
+    if (device == kCpu && label.backend == kBackendName && label.device == kCpu &&
+        label.runtime_version != library->version) {
+      return Status(StatusCode::kIncompatibleBlob, fmt::format("the blob was made by ONNX Runtime {}, but this is {}",
+                                                               label.runtime_version, library->version));
+    }
+    return check_label(label, device, options);
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Executable>> load_blob(const Blob& blob, std::string_view device,
+                                                              const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
     LB_RETURN_IF_ERROR(check_not_stuck(device));
-    const std::string& version = vendor.environment->library().version;
+    LB_RETURN_IF_ERROR(check(blob, device, options));
     if (device != kCpu) {
-      LB_RETURN_IF_ERROR(check_label(blob, device, options));
       LB_ASSIGN_OR_RETURN(const auto place, find_place_to_run(vendor, device, options));
       LB_ASSIGN_OR_RETURN(auto session, load_context(vendor.environment, blob, options, place.use));
       return make_executable(std::move(session), options, &place);
     }
-    // A provider's blob contains the provider's statement about versions; a blob of the CPU is for exactly one version.
-    if (blob.backend == kBackendName && blob.device == kCpu && blob.runtime_version != version) {
-      return Status(StatusCode::kIncompatibleBlob,
-                    fmt::format("the blob was made by ONNX Runtime {}, but this is {}", blob.runtime_version, version));
-    }
-    LB_RETURN_IF_ERROR(check_label(blob, device, options));
     LB_RETURN_IF_ERROR(check_precision(device, Precision::kF32, options));
-    LB_ASSIGN_OR_RETURN(auto session, load_blob(vendor.environment, blob, options));
+    LB_ASSIGN_OR_RETURN(auto session, onnxruntime::load_blob(vendor.environment, blob, options));
     return make_executable(std::move(session), options);
   }
 
-  [[nodiscard]] bool library_is_expected() override { return loader_.is_expected(); }
-
   [[nodiscard]] std::string why_not(std::string_view device) override {
-    if (std::string reason = core::Backend::why_not(device); !reason.empty()) return reason;
     const auto vendor = vendor_now();
     if (vendor.ok()) return vendor->plugins->why_not(device);
     const KnownProvider* const known = known_provider_of_device(device);
@@ -268,6 +271,7 @@ class OnnxruntimeBackend final : public core::Backend {
     core::BackendDiagnosis diagnosis;
     diagnosis.install_hint = loader_.wanted().install_command;
     diagnosis.search = loader_.trace();
+    diagnosis.library_is_expected = loader_.is_expected();
     if (devices != nullptr) {
       diagnosis.hardware = hardware_notes(platform::accelerators(), *devices);
     }
@@ -278,6 +282,10 @@ class OnnxruntimeBackend final : public core::Backend {
       diagnosis.unavailable = vendor->plugins->unavailable();
     }
     return diagnosis;
+  }
+
+  [[nodiscard]] core::Capabilities capabilities() override {
+    return {.blobs = this, .virtual_devices = this, .device_advice = this};
   }
 
  private:
@@ -340,7 +348,8 @@ class OnnxruntimeBackend final : public core::Backend {
       return core::LoadedModel{std::move(executable), nullptr};
     };
     if (!compiles(place)) return load_itself();
-    auto blob = compile(model, device, options);
+    core::LeftNodes left;
+    auto blob = compile(model, device, options, left);
     if (!blob.ok()) return load_itself();
     LB_ASSIGN_OR_RETURN(auto session, load_context(vendor.environment, *blob, options, place.use));
     session.from_blob = false;
@@ -348,18 +357,18 @@ class OnnxruntimeBackend final : public core::Backend {
     return core::LoadedModel{std::move(executable), [blob = *std::move(blob)]() -> Result<Blob> { return blob; }};
   }
 
-  // Adds the reason why the compiler of a known provider cannot be used, if there is more to say than that it is not
-  // installed.
-  static void add_why(PluginProviders* plugins, const KnownProvider& known, Device& device) {
+  // Returns why the compiler of a known provider cannot be used, if there is more to say than that it is not installed.
+  static std::string why_missing(PluginProviders* plugins, const KnownProvider& known) {
     if (plugins == nullptr) {
-      device.metadata["Missing"] =
-          fmt::format("ONNX Runtime with {} and its compiler {}: {}", known.provider,
-                      core::library_name(known.compiler_stem, core::own_system()), install_command_with_runtime(known));
-      return;
+      return fmt::format("ONNX Runtime with {} and its compiler {}: {}", known.provider,
+                         core::library_name(known.compiler_stem, core::own_system()),
+                         install_command_with_runtime(known));
     }
-    for (const core::UnavailablePart& part : plugins->unavailable()) {
-      if (part.name == known.provider) device.metadata["Missing"] = part.reason;
+    std::string reason;
+    for (core::UnavailablePart& part : plugins->unavailable()) {
+      if (part.name == known.provider) reason = std::move(part.reason);
     }
+    return reason;
   }
 
   static Result<Blob> make_blob(const Environment& environment, const Model& model, const CompileOptions& options,
@@ -404,7 +413,7 @@ class OnnxruntimeBackend final : public core::Backend {
   Result<Vendor> vendor_now() {
     const core::LogHold hold;
     LB_ASSIGN_OR_RETURN(auto library, loader_.library());
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (!vendor_.environment) {
       LB_ASSIGN_OR_RETURN(vendor_.environment, Environment::create(std::move(library)));
       PluginOptions plugins;
@@ -420,11 +429,22 @@ class OnnxruntimeBackend final : public core::Backend {
 
   Loader loader_;
   const BackendOptions options_;
-  std::mutex mutex_;
-  Vendor vendor_;  // guarded by mutex_
+  core::Mutex mutex_;
+  Vendor vendor_ LB_GUARDED_BY(mutex_);
 };
 
 }  // namespace
+
+std::span<const core::ChildCommand> child_commands() {
+  static constexpr std::string_view kTrialArguments[] = {"onnxruntime", "provider"};
+  static constexpr std::string_view kCompileArguments[] = {"job"};
+  static constexpr core::ChildCommand kCommands[] = {
+      {kTrialCommand, "Registers a plugin provider and asks for its devices.", kTrialArguments,
+       [](std::span<const std::string> arguments) { return run_trial(arguments[0], arguments[1]); }},
+      {kCompileCommand, "Compiles as described by a job file.", kCompileArguments,
+       [](std::span<const std::string> arguments) { return run_compile_job(arguments[0]); }}};
+  return kCommands;
+}
 
 std::vector<std::string> provider_paths(std::string_view text) {
   return split_paths(text, core::own_system());

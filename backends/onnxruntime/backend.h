@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "backends/onnxruntime/provider_trial.h"
 #include "core/backend/backend.h"
 #include "core/backend/backend_setting.h"
+#include "core/backend/child_command.h"
 
 namespace latebind::onnxruntime {
 
@@ -54,9 +56,7 @@ inline constexpr std::array kSettings{
 // Creates the backend. Opens no library.
 [[nodiscard]] std::shared_ptr<core::Backend> make_backend(BackendOptions options = {});
 
-// The hidden commands of the program `latebind`, which this backend starts as a child. Each returns one line for the
-// standard output. See provider_trial.h and provider_compile.h.
-[[nodiscard]] std::string run_trial(const std::string& runtime_file, const std::string& provider_file);
-[[nodiscard]] std::string run_compile_job(const std::string& job_file);
+// What the program `latebind` does as this backend's child.
+[[nodiscard]] std::span<const core::ChildCommand> child_commands();
 
 }  // namespace latebind::onnxruntime

@@ -58,7 +58,7 @@ std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
     }
     const KnownProvider& provider = *known_provider(one.vendor_id == kNvidia ? kCudaProvider : kWebGpuProvider);
     const auto is_such = [&](const Device& device) {
-      const KnownProvider* const known = known_provider(device.metadata_at("Provider"));
+      const KnownProvider* const known = known_provider(device.traits.provider);
       return device.kind == DeviceKind::kGpu && known != nullptr && known->is_for_gpus_of(one.vendor_id);
     };
     if (!devices.ok()) {

@@ -15,8 +15,8 @@ using core::StatusCode;
 using std::chrono::steady_clock;
 
 bool OneAtATime::wait_until(steady_clock::time_point limit) {
-  std::unique_lock lock(mutex_);
-  if (!changed_.wait_until(lock, limit, [this] { return !taken_; })) return false;
+  const core::MutexLock lock(mutex_);
+  if (!changed_.wait_until(mutex_, limit, [this]() LB_REQUIRES(mutex_) { return !taken_; })) return false;
   taken_ = true;
   return true;
 }
@@ -25,7 +25,7 @@ void OneAtATime::give_back() {
   for (;;) {
     std::vector<std::shared_ptr<void>> left;
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       left.swap(left_);
       if (left.empty()) taken_ = false;
     }
@@ -57,7 +57,7 @@ void OneAtATime::end(std::shared_ptr<void> session) {
       session.reset();
       return;
     }
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     is_left = taken_;  // otherwise the turn has just been returned
     if (is_left) left_.push_back(std::move(session));
   }

@@ -6,13 +6,12 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/result.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::onnxruntime {
 
@@ -47,10 +46,10 @@ class OneAtATime {
   void give_back();
 
   const Limits limits_{};
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool taken_ = false;                       // guarded by mutex_
-  std::vector<std::shared_ptr<void>> left_;  // sessions to destroy; guarded by mutex_
+  core::Mutex mutex_;
+  core::Condition changed_;
+  bool taken_ LB_GUARDED_BY(mutex_) = false;
+  std::vector<std::shared_ptr<void>> left_ LB_GUARDED_BY(mutex_);  // sessions to destroy
 };
 
 }  // namespace latebind::onnxruntime

@@ -32,8 +32,8 @@ constexpr std::size_t kDevicesMax = 64;
 constexpr std::string_view kProviderSuffix = "ExecutionProvider";
 
 // Registering changes the process's only environment, whichever object does it.
-std::mutex& registration_mutex() {
-  static platform::PerProcess<std::mutex> mutex;
+core::Mutex& registration_mutex() {
+  static platform::PerProcess<core::Mutex> mutex;
   return mutex.get();
 }
 
@@ -143,28 +143,23 @@ PluginDevice describe(const Environment& environment, const abi::EpDevice* handl
     hardware_vendor = text_of(api.HardwareDevice_Vendor(hardware));
     for (auto& [key, value] : pairs_of(api, api.HardwareDevice_Metadata(hardware))) {
       const std::string name = camel_case(key);
-      if (!name.empty()) metadata[name] = value;
+      if (name == "Architecture") device.traits.architecture = value;
+      if (name == "IsVirtual" && value == "1") device.traits.virtual_device.emplace();
+      if (!name.empty() && !core::is_trait_word(name)) metadata[name] = value;
     }
     metadata["HardwareVendor"] = hardware_vendor;
     metadata["HardwareVendorId"] = fmt::format("0x{:04x}", api.HardwareDevice_VendorId(hardware));
     metadata["HardwareDeviceId"] = fmt::format("0x{:04x}", api.HardwareDevice_DeviceId(hardware));
     if (device.kind == DeviceKind::kGpu || device.kind == DeviceKind::kNpu) {
-      metadata[core::kPciId] =
-          core::pci_id(api.HardwareDevice_VendorId(hardware), api.HardwareDevice_DeviceId(hardware));
+      device.traits.pci_id = core::pci_id(api.HardwareDevice_VendorId(hardware), api.HardwareDevice_DeviceId(hardware));
     }
-  }
-  const bool is_virtual = metadata["IsVirtual"] == "1";
-  if (is_virtual) {
-    metadata["DiscoveredBy"] = device.backend;
-  } else {
-    metadata.erase("IsVirtual");
   }
   for (auto& [key, value] : pairs_of(api, api.EpDevice_EpMetadata(handle))) {
     if (key == "library_path" || key == "version") continue;
     const std::string name = camel_case(key);
     if (!name.empty() && name != "IsVirtual" && name != "DiscoveredBy") metadata["Provider" + name] = value;
   }
-  metadata["Provider"] = result.provider;
+  device.traits.provider = result.provider;
   metadata["ProviderLibrary"] = file;
   metadata["ProviderVersion"] = pairs_of(api, api.EpDevice_EpMetadata(handle))["version"];
   metadata["Vendor"] = text_of(api.EpDevice_EpVendor(handle));
@@ -219,7 +214,7 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
 
   const std::string name = registration_name(file);
   const core::LogHold hold;
-  const std::lock_guard lock(registration_mutex());
+  const core::MutexLock lock(registration_mutex());
   LB_ASSIGN_OR_RETURN(const auto before, handles_of(environment));
   const auto is_of_file = [&](const abi::EpDevice* handle) {
     if (handle == nullptr) return false;
@@ -299,13 +294,13 @@ PluginProviders::PluginProviders(std::shared_ptr<const Environment> environment,
 
 std::vector<PluginDevice> PluginProviders::devices() {
   const core::LogHold hold;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   look();
   return offered().to_run;
 }
 
 Result<PluginDevice> PluginProviders::find(std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   look();
   auto [found, compilers] = offered();
   std::string names;
@@ -322,7 +317,7 @@ Result<PluginDevice> PluginProviders::find(std::string_view name) {
 
 Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
   const core::LogHold hold;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   look();
   // Devices with the vendor's hardware precede the CPU, on which only the compiler runs.
   const auto [to_run, to_compile] = offered();
@@ -353,7 +348,7 @@ std::string PluginProviders::why_not(std::string_view device) {
 
 std::vector<core::UnavailablePart> PluginProviders::unavailable() {
   const core::LogHold hold;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (trace_.empty() && known_.empty()) look();
   std::vector<core::UnavailablePart> parts;
   for (const Known& one : known_) {
@@ -371,7 +366,7 @@ std::vector<core::UnavailablePart> PluginProviders::unavailable() {
 
 std::vector<core::SearchStep> PluginProviders::trace() {
   const core::LogHold hold;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   look();
   return trace_;
 }

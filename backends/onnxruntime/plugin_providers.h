@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +19,7 @@
 #include "core/backend/backend.h"
 #include "core/backend/device.h"
 #include "core/result.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::onnxruntime {
 
@@ -91,16 +91,15 @@ class PluginProviders {
     bool registered = false;
     std::chrono::steady_clock::time_point asked{};
   };
-  void look();
-  void ask(Known& known);
-  [[nodiscard]] OfferedDevices offered() const;
+  void look() LB_REQUIRES(mutex_);
+  void ask(Known& known) LB_REQUIRES(mutex_);
+  [[nodiscard]] OfferedDevices offered() const LB_REQUIRES(mutex_);
 
   const std::shared_ptr<const Environment> environment_;
   const PluginOptions options_;
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  std::vector<Known> known_;
-  std::vector<core::SearchStep> trace_;
+  core::Mutex mutex_;
+  std::vector<Known> known_ LB_GUARDED_BY(mutex_);
+  std::vector<core::SearchStep> trace_ LB_GUARDED_BY(mutex_);
 };
 
 }  // namespace latebind::onnxruntime

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "core/platform/files/output_file.h"
 #include "core/platform/files/temporary_folder.h"
 #include "core/text/one_line.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -159,12 +159,12 @@ Status compile_job(const std::string& job_file) {
 class Lines {
  public:
   void add(std::string_view line) {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (lines_.size() == kLinesMax) lines_.erase(lines_.begin());
     lines_.emplace_back(line.substr(0, kLineMax));
   }
   std::string text() {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     std::string text;
     for (const std::string& line : lines_)
       text += (text.empty() ? "" : "\n") + core::one_line(line);
@@ -172,8 +172,8 @@ class Lines {
   }
 
  private:
-  std::mutex mutex_;
-  std::vector<std::string> lines_;
+  core::Mutex mutex_;
+  std::vector<std::string> lines_ LB_GUARDED_BY(mutex_);
 };
 
 }  // namespace
@@ -234,7 +234,7 @@ Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const st
   LB_RETURN_IF_ERROR(platform::write_file_unsynced(job_file, std::as_bytes(std::span(text))));
 
   LB_ASSIGN_OR_RETURN(const auto outcome,
-                      platform::run_child(program, {"compile-for-provider", platform::path_to_utf8(job_file)},
+                      platform::run_child(program, {kCompileCommand, platform::path_to_utf8(job_file)},
                                           platform::ChildLimits{.time = kCompileTimeMax}));
   using End = platform::ChildOutcome::End;
   if (outcome.end == End::kSignal || outcome.end == End::kTimedOut) {

@@ -3,7 +3,6 @@
 // The vendor's compiler numbers its outputs during the life of a process, and the numbers affect the bytes, so only a
 // process's first compilation is reproducible. Therefore each compilation has its own process; a compiler that crashes,
 // hangs or exhausts memory then affects nothing else. Any thread.
-// hangs or exhausts memory affects nothing else. Any thread.
 #pragma once
 
 #include <chrono>
@@ -28,6 +27,10 @@ inline constexpr std::chrono::minutes kCompileTimeMax{60};
 [[nodiscard]] core::Result<core::SharedBytes> compile_in_child(
     const TrialOptions& options, const std::string& runtime_file, const std::string& provider_file,
     const std::string& device, const core::Model& model, const core::CompileOptions& compile, core::LeftNodes& left);
+
+// The child's side: the name of its command, and what it does, which returns the line for the parent.
+inline constexpr const char* kCompileCommand = "compile-for-provider";
+[[nodiscard]] std::string run_compile_job(const std::string& job_file);
 
 // The provider's options for the device of this name. `devices` are those that its library offers.
 [[nodiscard]] core::Result<PluginUse> plugin_use(const std::string& device, const std::vector<PluginDevice>& devices);

@@ -7,7 +7,6 @@
 #include <span>
 #include <utility>
 
-#include "backends/onnxruntime/backend.h"
 #include "backends/onnxruntime/environment.h"
 #include "backends/onnxruntime/plugin_providers.h"
 #include "core/json.h"
@@ -206,7 +205,7 @@ Status try_provider(const TrialOptions& options, const std::string& runtime_file
   }
   LB_ASSIGN_OR_RETURN(const auto program, trial_program(options));
   core::log(core::LogLevel::kDebug, fmt::format("trying {} in its own process", provider_file));
-  auto outcome = platform::run_child(program, {"try-provider", runtime_file, provider_file},
+  auto outcome = platform::run_child(program, {kTrialCommand, runtime_file, provider_file},
                                      platform::ChildLimits{.time = options.time});
   if (!outcome.ok()) return outcome.status().with_context(fmt::format("{} was not tried", provider_file));
   const auto remember = [&](const std::string& reason) {

@@ -39,6 +39,10 @@ struct TrialOptions {
 [[nodiscard]] core::Status try_provider(const TrialOptions& options, const std::string& runtime_file,
                                         const std::string& runtime_version, const std::string& provider_file);
 
+// The child's side: the name of its command, and what it does, which returns the line for the parent.
+inline constexpr const char* kTrialCommand = "try-provider";
+[[nodiscard]] std::string run_trial(const std::string& runtime_file, const std::string& provider_file);
+
 // A child's message to its parent, as a line that differs from all others on its standard output, where vendors print
 // as well; and the way back.
 [[nodiscard]] std::string line_for_parent(const core::Status& status);

@@ -178,22 +178,20 @@ core::Device virtual_device(const TargetName& name, const std::string& compiler_
   device.kind = core::DeviceKind::kNpu;
   device.full_name = name.target->full_name;
   device.runtime_version = runtime_version;
-  const bool installed = !compiler_file.empty();
-  auto& metadata = device.metadata;
-  metadata["IsVirtual"] = "1";
-  metadata["DiscoveredBy"] = device.backend;
-  metadata["Architecture"] = name.target->architecture;
-  metadata["SocModel"] = std::to_string(name.target->soc_model);
-  metadata["Provider"] = name.provider->provider;
-  metadata["Precisions"] = core::word_of(core::Precision::kF16);
-  metadata["CompilerInstalled"] = installed ? "1" : "0";
-  metadata["Emulated"] = installed && is_emulated(core::own_system(), core::own_architecture()) ? "1" : "0";
-  if (installed) {
-    metadata["Compiler"] = compiler_file;
+  device.traits.architecture = name.target->architecture;
+  device.traits.provider = name.provider->provider;
+  device.traits.precisions = {core::Precision::kF16};
+  device.metadata["SocModel"] = std::to_string(name.target->soc_model);
+  core::VirtualTraits& traits = device.traits.virtual_device.emplace();
+  if (compiler_file.empty()) {
+    traits.compiler = core::TargetCompiler::kMissing;
+    traits.missing = fmt::format("{} with its compiler {}: {}", name.provider->provider,
+                                 core::library_name(name.provider->compiler_stem, core::own_system()),
+                                 install_command(*name.provider));
   } else {
-    metadata["Missing"] = fmt::format("{} with its compiler {}: {}", name.provider->provider,
-                                      core::library_name(name.provider->compiler_stem, core::own_system()),
-                                      install_command(*name.provider));
+    traits.compiler = core::TargetCompiler::kInstalled;
+    traits.is_emulated = is_emulated(core::own_system(), core::own_architecture());
+    device.metadata["Compiler"] = compiler_file;
   }
   return device;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "backends/openvino/compiled.h"
@@ -21,12 +20,14 @@
 #include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/small_file.h"
+#include "core/threads/mutex.h"
 #include "core/vendor/vendor_call.h"
 
 namespace latebind::openvino {
 namespace {
 
 using core::Blob;
+using core::BlobLabel;
 using core::CompileOptions;
 using core::Executable;
 using core::Model;
@@ -43,7 +44,7 @@ constexpr std::size_t kKnownErrorsBytesMax = std::size_t{1} << 20U;
 // Checks, by its label, whether the blob can have been made by this library for this device. The vendor's own check
 // follows, but it does not know which precision was promised. `target` is the name under which others compile for this
 // device, such as "NPU.4000"; empty if it is not known.
-Status check_label(const Blob& blob, const std::string& device, const std::string& target,
+Status check_label(const BlobLabel& blob, const std::string& device, const std::string& target,
                    const CompileOptions& options, const std::string& version) {
   const auto refuse = [](std::string text) { return Status(StatusCode::kIncompatibleBlob, std::move(text)); };
   if (blob.backend != kBackendName) {
@@ -61,7 +62,6 @@ Status check_label(const Blob& blob, const std::string& device, const std::strin
                               core::word_of(options.precision)));
   }
   if (!options.input_shapes.empty()) return refuse("a blob's input shapes cannot be changed");
-  if (blob.bytes.bytes.empty()) return refuse("the blob is empty");
   return {};
 }
 
@@ -97,7 +97,10 @@ Status check_not_stuck(const std::string& device) {
   return core::check_not_hung(fmt::format("{}:{}", kBackendName, device), "model");
 }
 
-class OpenvinoBackend final : public core::Backend {
+class OpenvinoBackend final : public core::Backend,
+                              public core::Blobs,
+                              public core::VirtualDevices,
+                              public core::KnownErrors {
  public:
   explicit OpenvinoBackend(BackendOptions options)
       : loader_(make_loader(std::move(options.library_path))), known_errors_file_(std::move(options.known_errors)) {}
@@ -143,8 +146,9 @@ class OpenvinoBackend final : public core::Backend {
     return library->version;
   }
 
-  [[nodiscard]] Result<Blob> compile(const Model& model, std::string_view device,
-                                     const CompileOptions& options) override {
+  [[nodiscard]] Result<Blob> compile(const Model& model, std::string_view device, const CompileOptions& options,
+                                     core::LeftNodes& left) override {
+    left = {};
     const Inside inside;
     LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
     LB_ASSIGN_OR_RETURN(auto core, shared_core(core_));
@@ -172,22 +176,25 @@ class OpenvinoBackend final : public core::Backend {
                              }};
   }
 
-  [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
-                                                         const CompileOptions& options) override {
+  [[nodiscard]] Status check(const BlobLabel& label, std::string_view device, const CompileOptions& options) override {
     const Inside inside;
     LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
-    LB_ASSIGN_OR_RETURN(const auto library, loader_->library());
     LB_ASSIGN_OR_RETURN(const auto core, shared_core(core_));
-    const std::string architecture = blob.device == name ? std::string() : npu_architecture_of(*core, name);
-    LB_RETURN_IF_ERROR(
-        check_label(blob, name, architecture.empty() ? "" : "NPU." + architecture, options, library->version));
+    return check_on(*core, label, name, options);
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Executable>> load_blob(const Blob& blob, std::string_view device,
+                                                              const CompileOptions& options) override {
+    const Inside inside;
+    LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
+    LB_ASSIGN_OR_RETURN(const auto core, shared_core(core_));
+    LB_RETURN_IF_ERROR(check_on(*core, blob, name, options));
+    if (blob.bytes.bytes.empty()) return Status(StatusCode::kIncompatibleBlob, "the blob is empty");
     LB_RETURN_IF_ERROR(check_present(*core, name));
     LB_RETURN_IF_ERROR(check_not_stuck(name));
     LB_ASSIGN_OR_RETURN(auto compiled, import_alone(blob, name, options));
     return OpenvinoExecutable::create(compiled, options);
   }
-
-  [[nodiscard]] bool library_is_expected() override { return loader_->is_expected(); }
 
   [[nodiscard]] Result<std::string> known_errors() override {
     const std::string name = !known_errors_file_.empty()
@@ -206,13 +213,24 @@ class OpenvinoBackend final : public core::Backend {
     core::BackendDiagnosis diagnosis;
     diagnosis.install_hint = loader_->wanted().install_command;
     diagnosis.search = loader_->trace();
+    diagnosis.library_is_expected = loader_->is_expected();
     if (devices != nullptr) {
       diagnosis.hardware = hardware_notes(platform::accelerators(), *devices, diagnosis.install_hint);
     }
     return diagnosis;
   }
 
+  [[nodiscard]] core::Capabilities capabilities() override {
+    return {.blobs = this, .virtual_devices = this, .known_errors = this};
+  }
+
  private:
+  static Status check_on(const VendorCore& core, const BlobLabel& label, const std::string& name,
+                         const CompileOptions& options) {
+    const std::string architecture = label.device == name ? std::string() : npu_architecture_of(core, name);
+    return check_label(label, name, architecture.empty() ? "" : "NPU." + architecture, options, core.library->version);
+  }
+
   Result<SharedCore::Pointer> shared_core(SharedCore& core) {
     LB_RETURN_IF_ERROR(check_inherited());
     LB_ASSIGN_OR_RETURN(auto library, loader_->library());
@@ -259,7 +277,7 @@ class OpenvinoBackend final : public core::Backend {
       return import_blob(std::move(core), blob, device, options);
     }
     LB_ASSIGN_OR_RETURN(auto core, shared_core(import_core_));
-    const std::lock_guard lock(import_mutex_);
+    const core::MutexLock lock(import_mutex_);
     return import_blob(std::move(core), blob, device, options);
   }
 
@@ -268,7 +286,7 @@ class OpenvinoBackend final : public core::Backend {
   SharedCore core_;
   SharedCore import_core_;
   // Held while properties are set on import_core_ and a blob is imported there.
-  std::mutex import_mutex_;
+  core::Mutex import_mutex_;
 };
 
 }  // namespace

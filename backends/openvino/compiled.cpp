@@ -314,13 +314,14 @@ Result<Blob> export_blob(const Compiled& compiled) {
   if (exported->file->bytes().empty()) {
     return Status(StatusCode::kDeviceFailed, fmt::format("OpenVINO exported nothing for {}", compiled.device));
   }
-  return Blob{.backend = kBackendName,
-              .device = compiled.device,
-              .runtime_version = library.version,
-              .precision = compiled.active.precision,
-              .bytes = {.owner = exported, .bytes = exported->file->bytes()},
-              // The CPU uses the weights in place. An NPU's compiler copies them into the blob of each length.
-              .is_copied = device_base(compiled.device) == "NPU"};
+  Blob blob{{.backend = kBackendName,
+             .device = compiled.device,
+             .runtime_version = library.version,
+             .precision = compiled.active.precision},
+            {.owner = exported, .bytes = exported->file->bytes()}};
+  // The CPU uses the weights in place. An NPU's compiler copies them into the blob of each length.
+  blob.is_copied = device_base(compiled.device) == "NPU";
+  return blob;
 }
 
 }  // namespace latebind::openvino

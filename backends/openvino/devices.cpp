@@ -27,11 +27,11 @@ using core::StatusCode;
 constexpr std::size_t kDevicesMax = 256;
 constexpr std::size_t kTextMax = 4096;
 
+constexpr const char* kArchitecture = "DEVICE_ARCHITECTURE";
 constexpr const char* kCapabilities = "OPTIMIZATION_CAPABILITIES";
 
 // Pairs of the vendor's key and Latebind's. Each device is asked for all of them; unknown ones are left out.
 constexpr std::array kMetadata{
-    std::pair{"DEVICE_ARCHITECTURE", "Architecture"},
     std::pair{kCapabilities, "Capabilities"},
     std::pair{"DEVICE_TYPE", "Type"},
     std::pair{"DEVICE_UUID", "Uuid"},
@@ -106,10 +106,10 @@ Result<std::vector<Device>> list_devices(const VendorCore& core) {
       if (auto value = property(core, name, vendor_key)) device.metadata.emplace(key, *std::move(value));
     }
     // In the form of target names, so that a blob compiled for a target is recognised as fitting this device.
-    if (const auto found = device.metadata.find("Architecture"); found != device.metadata.end()) {
-      if (device.kind == DeviceKind::kNpu) found->second = npu_architecture(found->second);
-      if (device.kind == DeviceKind::kGpu) found->second = gpu_architecture(found->second);
-    }
+    std::string architecture = property(core, name, kArchitecture).value_or("");
+    if (device.kind == DeviceKind::kNpu) architecture = npu_architecture(architecture);
+    if (device.kind == DeviceKind::kGpu) architecture = gpu_architecture(architecture);
+    device.traits.architecture = std::move(architecture);
     device.name = std::move(name);
     devices.push_back(std::move(device));
   }
@@ -118,7 +118,7 @@ Result<std::vector<Device>> list_devices(const VendorCore& core) {
 
 std::string npu_architecture_of(const VendorCore& core, const std::string& device) {
   if (kind_of(device) != DeviceKind::kNpu) return {};
-  return npu_architecture(property(core, device, "DEVICE_ARCHITECTURE").value_or(""));
+  return npu_architecture(property(core, device, kArchitecture).value_or(""));
 }
 
 std::string full_name_of(const VendorCore& core, const std::string& device) {

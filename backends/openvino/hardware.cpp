@@ -87,7 +87,7 @@ bool is_listed(const Accelerator& one, const Kind& kind, const std::vector<Devic
   const std::string_view architecture = architecture_of(one);
   return std::ranges::any_of(devices, [&](const Device& device) {
     if (device.kind != kind.kind || device.is_virtual()) return false;
-    const std::string said = device.metadata_at("Architecture");
+    const std::string& said = device.traits.architecture;
     // Several NPUs differ in architecture. GPUs cannot be matched by what the two sides report.
     return kind.kind != DeviceKind::kNpu || architecture.empty() || said.empty() || said == architecture;
   });

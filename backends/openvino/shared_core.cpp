@@ -13,10 +13,9 @@ namespace {
 constexpr const char* kLibraries = "libopenvino";
 
 struct All {
-  std::mutex mutex;
-  // Guarded by mutex.
-  std::vector<SharedCore*> holders;
-  std::size_t models = 0;
+  core::Mutex mutex;
+  std::vector<SharedCore*> holders LB_GUARDED_BY(mutex);
+  std::size_t models LB_GUARDED_BY(mutex) = 0;
 };
 
 All& all() noexcept {
@@ -28,33 +27,33 @@ All& all() noexcept {
 
 SharedCore::SharedCore() {
   All& every = all();
-  const std::lock_guard lock(every.mutex);
+  const core::MutexLock lock(every.mutex);
   every.holders.push_back(this);
 }
 
 SharedCore::~SharedCore() {
   if (!made_.this_process()) return;
   All& every = all();
-  const std::lock_guard lock(every.mutex);
+  const core::MutexLock lock(every.mutex);
   std::erase(every.holders, this);
 }
 
 core::Result<SharedCore::Pointer> SharedCore::get(std::shared_ptr<const Library> library) {
   All& every = all();
-  const std::lock_guard creation(creation_mutex_);
+  const core::MutexLock creation(creation_mutex_);
   {
-    const std::lock_guard lock(every.mutex);
+    const core::MutexLock lock(every.mutex);
     if (core_) return core_;
   }
   LB_ASSIGN_OR_RETURN(auto made, VendorCore::create(std::move(library)));
-  const std::lock_guard lock(every.mutex);
+  const core::MutexLock lock(every.mutex);
   core_ = made;
   return made;
 }
 
 ModelCount::ModelCount() {
   All& every = all();
-  const std::lock_guard lock(every.mutex);
+  const core::MutexLock lock(every.mutex);
   ++every.models;
 }
 
@@ -62,7 +61,7 @@ ModelCount::~ModelCount() {
   if (!made_.this_process()) return;
   All& every = all();
   {
-    const std::lock_guard lock(every.mutex);
+    const core::MutexLock lock(every.mutex);
     if (--every.models > 0) return;
   }
   try {
@@ -72,7 +71,7 @@ ModelCount::~ModelCount() {
   }
   for (;;) {
     SharedCore::Pointer core;  // destroyed after the lock is released
-    const std::lock_guard lock(every.mutex);
+    const core::MutexLock lock(every.mutex);
     const auto holder =
         std::ranges::find_if(every.holders, [](const SharedCore* one) { return one->core_ != nullptr; });
     if (every.models > 0 || holder == every.holders.end()) return;

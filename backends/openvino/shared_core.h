@@ -9,12 +9,12 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "backends/openvino/vendor_core.h"
 #include "core/platform/process_generation.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::openvino {
 
@@ -34,8 +34,8 @@ class SharedCore {
  private:
   friend class ModelCount;
   const platform::MadeIn made_;
-  std::mutex creation_mutex_;  // held while the vendor creates a core
-  Pointer core_;               // guarded by the mutex that all SharedCores share
+  core::Mutex creation_mutex_;  // held while the vendor creates a core
+  Pointer core_;                // guarded by the mutex that all SharedCores share
 };
 
 // Counts a compiled model until after the model and its reference to the core are destroyed.

@@ -102,17 +102,13 @@ core::Device virtual_device(const NpuTarget& target, const std::string& compiler
   device.kind = core::DeviceKind::kNpu;
   device.full_name = target.full_name;
   device.runtime_version = runtime_version;
-  auto& metadata = device.metadata;
-  metadata["IsVirtual"] = "1";
-  metadata["DiscoveredBy"] = device.backend;
-  metadata["Architecture"] = target.architecture;
-  metadata["Precisions"] = core::word_of(core::Precision::kF16);
-  metadata["Emulated"] = "0";
-  metadata["CompilerInstalled"] = compiler_file.empty() ? "0" : "1";
+  device.traits.architecture = target.architecture;
+  device.traits.precisions = {core::Precision::kF16};
   if (compiler_file.empty()) {
-    metadata["Missing"] = missing;
+    device.traits.virtual_device = {.compiler = core::TargetCompiler::kMissing, .missing = missing};
   } else {
-    metadata["Compiler"] = compiler_file;
+    device.traits.virtual_device = {.compiler = core::TargetCompiler::kInstalled};
+    device.metadata["Compiler"] = compiler_file;
   }
   return device;
 }

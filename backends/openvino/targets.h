@@ -40,7 +40,7 @@ struct NpuTarget {
 // The missing library, and where to get it, in one line.
 [[nodiscard]] std::string missing_npu_compiler(core::System system);
 
-// The virtual device. If `compiler_file` is empty, its metadata contains `missing`.
+// The virtual device. If `compiler_file` is empty, its traits contain `missing`.
 [[nodiscard]] core::Device virtual_device(const NpuTarget& target, const std::string& compiler_file,
                                           const std::string& missing, const std::string& runtime_version);
 

@@ -64,7 +64,7 @@ Result<std::vector<std::string>> read_texts(const BenchArguments& options) {
 Status measure_throughput(const BenchArguments& options, std::span<const std::string_view> texts, Figures& figures) {
   LB_ASSIGN_OR_RETURN(const app::Runtime runtime, runtime_without_cache(options, core::PerformanceHint::kThroughput));
   auto start = Clock::now();
-  LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime));
+  LB_ASSIGN_OR_RETURN(const auto embedder, open_network(options.embedder, runtime, "dense"));
   figures.load_ms = seconds_since(start) * 1000;
   const auto attested = embedder->attestation();
   std::vector<float> vectors(texts.size() * embedder->dimension());
@@ -91,7 +91,7 @@ Status measure_latency(const BenchArguments& options, std::span<const std::strin
   const auto singles = single_texts(texts, options.singles);
   if (singles.empty()) return {};
   LB_ASSIGN_OR_RETURN(const app::Runtime runtime, runtime_without_cache(options, core::PerformanceHint::kLatency));
-  LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime, FallbackNote::kOmit));
+  LB_ASSIGN_OR_RETURN(const auto embedder, open_network(options.embedder, runtime, "dense", FallbackNote::kOmit));
   std::vector<float> vector(embedder->dimension());
   for (const std::string_view text : singles) {
     LB_ASSIGN_OR_RETURN(const double seconds, time_single(*embedder, text, vector));
@@ -110,7 +110,7 @@ Status measure_starts(const BenchArguments& options, std::string_view text, Figu
     LB_ASSIGN_OR_RETURN(app::Runtime runtime, make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput));
     has_cache = runtime.load.cache != nullptr;
     if (!cached) runtime.load.cache = nullptr;
-    LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime, FallbackNote::kOmit));
+    LB_ASSIGN_OR_RETURN(const auto embedder, open_network(options.embedder, runtime, "dense", FallbackNote::kOmit));
     std::vector<float> vector(embedder->dimension());
     LB_RETURN_IF_ERROR(embedder->embed({&text, 1}, vector).status());
     const double ms = seconds_since(begin) * 1000;

@@ -52,7 +52,7 @@ Result<Loaded> load(const BenchArguments& options, const Choice& choice, Perform
   }
   runtime.set_precisions({choice.precision});
   Loaded loaded{std::move(runtime), nullptr};
-  LB_ASSIGN_OR_RETURN(loaded.embedder, open_embedder(options.embedder, loaded.runtime, FallbackNote::kOmit));
+  LB_ASSIGN_OR_RETURN(loaded.embedder, open_network(options.embedder, loaded.runtime, "dense", FallbackNote::kOmit));
   return loaded;
 }
 

@@ -37,12 +37,12 @@ void add_completion(Command& program, Action& chosen);
 void add_unpack(Command& program, Action& chosen);
 void add_verify(Command& program, Action& chosen);
 // Hidden: the commands that the program runs in a child process.
-void add_try_provider(Command& program, Action& chosen);
+void add_child_commands(Command& program, Action& chosen);
 
 // All commands, in the order of the help.
 inline constexpr std::array kCommands{
     add_devices, add_doctor, add_serve,   add_embed,   add_search, add_rerank,     add_run,
     add_export,  add_tokens, add_models,  add_pull,    add_bench,  add_warm,       add_config,
-    add_verify,  add_cache,  add_compile, add_inspect, add_unpack, add_completion, add_try_provider};
+    add_verify,  add_cache,  add_compile, add_inspect, add_unpack, add_completion, add_child_commands};
 
 }  // namespace latebind::cli

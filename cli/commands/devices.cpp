@@ -34,9 +34,9 @@ std::string explanation(const app::PlacementListing& placement, const core::Regi
     if (candidate.device) {
       const core::Device& device = *candidate.device;
       text += fmt::format("  {}. {} ({})\n", ++number, device.id(), core::word_of(device.kind));
-      if (const std::string in = device.metadata_at("PreferredIn"); !in.empty()) {
-        text += fmt::format("     first of its kind in {}, for models from safetensors: {}\n", in,
-                            device.metadata_at("PreferredBecause"));
+      if (!device.traits.preferred_in.empty()) {
+        text += fmt::format("     first of its kind in {}, for models from safetensors: {}\n",
+                            core::words_of(device.traits.preferred_in), device.traits.preferred_because);
       }
     } else {
       refused += fmt::format("  {}: {}\n", candidate.refusal.device, core::one_line(candidate.refusal.brief));
@@ -67,7 +67,7 @@ std::string for_people(const app::DeviceListing& listing) {
       text += fmt::format("{:<18} {:<5} {}, runtime {}{}\n", device.id(), core::word_of(device.kind),
                           core::one_line(device.full_name), core::one_line(device.runtime_version),
                           device.is_virtual() ? ", virtual" : "");
-      for (const auto& [key, value] : device.metadata) {
+      for (const auto& [key, value] : device.facts()) {
         text += fmt::format("    {} = {}\n", key, core::one_line(value));
       }
     }

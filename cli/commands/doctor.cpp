@@ -93,7 +93,7 @@ std::string for_people(const app::Diagnosis& diagnosis) {
   }
   const bool runs_files = std::ranges::any_of(diagnosis.backends, [](const app::Diagnosis::OfBackend& backend) {
     return std::ranges::any_of(backend.devices, [](const app::Diagnosis::OfDevice& one) {
-      return one.status.ok() && !one.device.runs_graphs_only();
+      return one.status.ok() && !one.device.traits.graphs_only;
     });
   });
   text += runs_files        ? "\nReady: a model can run here.\n"

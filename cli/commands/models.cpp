@@ -44,25 +44,12 @@ std::string size_text(const app::RecommendedModel& model) {
   return size_text(std::uint64_t{model.megabytes} * 1'000'000);
 }
 
-std::string_view heading_of(embedding::EncoderKind kind) {
-  switch (kind) {
-    case embedding::EncoderKind::kEmbedder:
-      return "vectors of texts (latebind embed, search, serve)";
-    case embedding::EncoderKind::kMultiVectorEncoder:
-      return "vectors of tokens (latebind search, rerank)";
-    case embedding::EncoderKind::kCrossEncoder:
-      return "scores for a query and a text (latebind rerank, search --rerank)";
-    case embedding::EncoderKind::kSparseEncoder:
-      break;
-  }
-  return "weights of terms (latebind search)";
-}
-
 std::string models_for_people(const app::ModelsReport& report) {
   std::string text;
   std::string_view heading;
   for (const app::RecommendedModel& model : app::recommended_models()) {
-    if (heading != heading_of(model.kind)) text += fmt::format("{}:\n", heading = heading_of(model.kind));
+    const std::string_view of_output = embedding::find_output_kind(model.output)->heading;
+    if (heading != of_output) text += fmt::format("{}:\n", heading = of_output);
     const std::string dimension = model.dimension > 0 ? fmt::format("{} numbers, ", model.dimension) : "";
     text +=
         fmt::format("  {}{}\n      {}\n      {}, {}{}, {}\n", model.id, report.has(model.id) ? "  (in the cache)" : "",
@@ -239,8 +226,8 @@ std::string models_reference() {
       "and default prompts are refused. A network of the list without a known head needs an ONNX file.\n\n"
       "## Sparse encoders\n\n"
       "Sparse encoders are networks for masked language modelling whose `modules.json` lists `SpladePooling`. A text\n"
-      "gets a weight for each entry of the vocabulary, and most weights are zero (`latebind embed --output-format\n"
-      "sparse`). Random weights of each network, except for `camembert` and `xlm-roberta`, which share the network of\n"
+      "gets a weight for each entry of the vocabulary, and most weights are zero (`latebind embed`).\n"
+      "Random weights of each network, except for `camembert` and `xlm-roberta`, which share the network of\n"
       "another type, were compared with sentence-transformers' `SparseEncoder` on OpenVINO, ONNX Runtime and `native`\n"
       "(`tests/data/sparse_encoders/make.py`): the indices are the same, and the weights agree within 1e-5. An entry\n"
       "whose number is zero within rounding may be present on one device and absent on another, with an equally small\n"
@@ -263,7 +250,7 @@ std::string models_reference() {
       "`query` and `document`, `route_mappings`, cross-encoders, and routes with incompatible vectors are refused.\n\n"
       "## Multi-vector encoders\n\n"
       "Multi-vector encoders use late interaction (ColBERT): a text gets a vector for each of its tokens (`latebind\n"
-      "embed --output-format multi-vector`, with `--role query` for queries), and a document's score is the sum, over\n"
+      "embed`, with `--role query` for queries), and a document's score is the sum, over\n"
       "the query's vectors, of the largest product with a vector of the document (MaxSim: `latebind search` and\n"
       "`latebind rerank`). A folder is a multi-vector encoder in each form that sentence-transformers'\n"
       "`MultiVectorEncoder` loads: its own (`model_type` `MultiVectorEncoder` in "

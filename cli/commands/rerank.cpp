@@ -40,11 +40,11 @@ Exit rerank(const RerankArguments& options) {
   auto reader = open_texts(options.source);
   if (!reader.ok()) return fail(reader.status());
   EmbedderOptions opening = options.model;
-  const auto found = opening.find_model(runtime->onnx_file, embedding::EncoderKind::kCrossEncoder);
+  const auto found = opening.find_model(runtime->onnx_file, embedding::kScoreOutput.name);
   if (!found.ok()) return fail(found);
-  auto opened = open_network(opening, *runtime, std::nullopt);
+  auto opened = open_network(opening, *runtime);
   if (!opened.ok()) return fail(opened.status());
-  if (options.raw_scores && (*opened)->kind() == embedding::EncoderKind::kMultiVectorEncoder) {
+  if (options.raw_scores && (*opened)->gives(embedding::kMultiVectorOutput.name)) {
     return misuse("rerank", "--raw-scores is for cross-encoders: a multi-vector encoder's scores are always raw");
   }
   const auto reranker = Reranker::of(*std::move(opened), options.model.model, options.raw_scores);

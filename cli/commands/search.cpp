@@ -20,6 +20,7 @@
 #include "core/platform/files/folders.h"
 #include "core/text/utf8.h"
 #include "embedding/embed_stream.h"
+#include "embedding/outputs/dense.h"
 
 namespace latebind::cli {
 namespace {
@@ -176,7 +177,8 @@ Result<MatchReport> find_matches(const SearchArguments& options, const std::file
                                                                options.prompt.choice()));
     return rank_lines({.query = options.query, .count = found_count(options), .quiet = options.quiet}, *reader, scores);
   }
-  if (network.kind() == embedding::EncoderKind::kSparseEncoder) return find<ByTerms>(options, *reader, network);
+  if (network.output().kind().form == embedding::ResultForm::kSparseRow)
+    return find<ByTerms>(options, *reader, network);
   return find<ByVector>(options, *reader, network);
 }
 
@@ -197,11 +199,11 @@ Status rerank(const SearchArguments& options, const Reranker& reranker, MatchRep
   return {};
 }
 
-// Returns what is wrong with the options for a model of this kind, or "".
-std::string_view misused(const SearchArguments& options, embedding::EncoderKind kind) {
-  if (kind == embedding::EncoderKind::kMultiVectorEncoder && options.dimensions > 0)
+// Returns what is wrong with the options for a model with results of this form, or "".
+std::string_view misused(const SearchArguments& options, embedding::ResultForm form) {
+  if (form == embedding::ResultForm::kRaggedRows && options.dimensions > 0)
     return "--dimensions: token vectors cannot be cut";
-  if (kind != embedding::EncoderKind::kEmbedder && !options.index.empty())
+  if (form != embedding::ResultForm::kRow && !options.index.empty())
     return "--index keeps one vector per line, which this model does not produce; leave it out, or use an embedding "
            "model";
   return {};
@@ -232,11 +234,14 @@ Exit search(const SearchArguments& options) {
   // Resolves a model given by name to its folder.
   EmbedderOptions opening = options.embedder;
   if (const auto model = opening.find_model(runtime->onnx_file); !model.ok()) return fail(model);
-  auto opened = open_network(opening, *runtime, /*kind=*/std::nullopt);
+  auto opened = open_network(opening, *runtime);
   if (!opened.ok()) return fail(opened.status());
-  const embedding::EncoderKind kind = (*opened)->kind();
-  if (kind == embedding::EncoderKind::kCrossEncoder) return fail(embedding::wrong_kind(options.embedder.model, kind));
-  if (const auto why = misused(options, kind); !why.empty()) return misuse("search", why);
+  const embedding::ResultForm form = (*opened)->output().kind().form;
+  if ((*opened)->output().kind().input != &embedding::kTextInput) {
+    return fail(
+        embedding::no_such_output(options.embedder.model, embedding::kDenseOutput.name, (*opened)->model_outputs()));
+  }
+  if (const auto why = misused(options, form); !why.empty()) return misuse("search", why);
   std::unique_ptr<Reranker> reranker;
   if (!options.reranker.empty()) {
     EmbedderOptions second = options.embedder;
@@ -245,10 +250,10 @@ Exit search(const SearchArguments& options) {
     app::Runtime others = *runtime;
     others.onnx_file.clear();
     others.max_tokens = 0;
-    if (const auto place = second.find_model(others.onnx_file, embedding::EncoderKind::kCrossEncoder); !place.ok()) {
+    if (const auto place = second.find_model(others.onnx_file, embedding::kScoreOutput.name); !place.ok()) {
       return fail(place.with_context("--rerank"));
     }
-    auto ranking = open_network(second, others, /*kind=*/std::nullopt);
+    auto ranking = open_network(second, others);
     if (!ranking.ok()) return fail(ranking.status().with_context("--rerank"));
     auto made = Reranker::of(*std::move(ranking), options.reranker);
     if (!made.ok()) return fail(made.status().with_context("--rerank"));
@@ -256,7 +261,7 @@ Exit search(const SearchArguments& options) {
   }
 
   std::unique_ptr<embedding::MultiVectorEncoder> late;
-  if (kind == embedding::EncoderKind::kMultiVectorEncoder) late = embedding::MultiVectorEncoder::of(*std::move(opened));
+  if (form == embedding::ResultForm::kRaggedRows) late = embedding::MultiVectorEncoder::of(*std::move(opened));
   const embedding::Embedder& network = late ? late->network() : **opened;
   const auto attested = network.attestation();
   const auto start = std::chrono::steady_clock::now();

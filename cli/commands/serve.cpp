@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +26,7 @@
 #include "core/platform/system_info.h"
 #include "core/platform/thread_nice.h"
 #include "core/text/one_line.h"
+#include "core/threads/mutex.h"
 #include "server/load_model.h"
 #include "server/server.h"
 
@@ -55,22 +54,22 @@ class SignalRequests {
 
   // From here on, a request to end waits for work in progress.
   void end_loading() {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     is_loading_ = false;
   }
 
   enum class Request { kNothing, kEnd, kReload };
   // Returns kNothing when the time is up.
   Request wait(std::chrono::microseconds time) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, time, [this] { return ends_ || reloads_; });
+    const core::MutexLock lock(mutex_);
+    changed_.wait_for(mutex_, time, [this]() LB_REQUIRES(mutex_) { return ends_ || reloads_; });
     if (ends_) return Request::kEnd;
     return std::exchange(reloads_, false) ? Request::kReload : Request::kNothing;
   }
 
  private:
   bool hear(platform::Signal signal) {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (signal == platform::Signal::kHangup) {
       reloads_ = true;
     } else if (is_loading_ || std::exchange(ends_, true)) {
@@ -82,12 +81,11 @@ class SignalRequests {
     return true;
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  // Guarded by mutex_.
-  bool is_loading_ = true;
-  bool ends_ = false;
-  bool reloads_ = false;
+  core::Mutex mutex_;
+  core::Condition changed_;
+  bool is_loading_ LB_GUARDED_BY(mutex_) = true;
+  bool ends_ LB_GUARDED_BY(mutex_) = false;
+  bool reloads_ LB_GUARDED_BY(mutex_) = false;
 };
 
 // The file that lists the addresses, one per line. It appears when everything is ready and is removed at the end.
@@ -307,7 +305,7 @@ Exit serve(const ServeArguments& options) {
   if (const auto checked = server::Server::check(runtime->settings); !checked.ok()) {
     return misuse("serve", checked.message());
   }
-  const BackgroundLines lines;
+  BackgroundLines lines;
   ReadyFile ready_file(runtime->settings.ready_file);
   if (const auto checked = ready_file.check(); !checked.ok()) return fail(checked);
   // One descriptor per connection, plus those of the models and the vendors.

@@ -5,8 +5,9 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
+
+#include "core/threads/bounded_worker.h"
 
 namespace latebind::cli {
 
@@ -21,12 +22,10 @@ class BackgroundLines {
   BackgroundLines& operator=(const BackgroundLines&) = delete;
 
   // `line` includes its end.
-  void write(std::string line) const noexcept;
+  void write(std::string line) noexcept;
 
  private:
-  struct State;
-  // Shared with the thread, which may never return from its last write.
-  const std::shared_ptr<State> state_;
+  core::BoundedWorker<std::string> worker_;
 };
 
 }  // namespace latebind::cli

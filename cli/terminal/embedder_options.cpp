@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/model_source.h"
 #include "cli/terminal/client.h"
@@ -25,8 +26,8 @@ void EmbedderOptions::add_to(Command& app, std::string_view what) {
   flags.add_to(app, kGroups);
 }
 
-core::Status EmbedderOptions::find_model(const std::string& onnx_file, embedding::EncoderKind kind) {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, onnx_file, TerminalClient().client(), kind));
+core::Status EmbedderOptions::find_model(const std::string& onnx_file, std::string_view output) {
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, onnx_file, TerminalClient().client(), output));
   model = platform::path_to_utf8(folder);
   return {};
 }
@@ -115,16 +116,13 @@ Result<TextReader> open_texts(const TextSource& source, TextOption option) {
   return reader;
 }
 
-Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options, const app::Runtime& runtime,
-                                                           FallbackNote fallback_note) {
-  return open_network(options, runtime, embedding::EncoderKind::kEmbedder, fallback_note);
-}
-
 Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions& options, const app::Runtime& runtime,
-                                                          std::optional<embedding::EncoderKind> kind,
-                                                          FallbackNote fallback_note, embedding::TextRole role) {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
-  auto opened = app::open_network(folder, runtime, kind, {}, role);
+                                                          std::string_view output, FallbackNote fallback_note) {
+  LB_ASSIGN_OR_RETURN(const auto folder,
+                      app::find_model(options.model, runtime.onnx_file, TerminalClient().client(), output));
+  app::OpenOptions opening;
+  if (!output.empty()) opening.outputs.emplace_back(output);
+  auto opened = app::open_network(folder, runtime, std::move(opening));
   if (!opened.ok()) return as_model_argument(opened.status(), options.model);
   auto network = *std::move(opened);
   if (fallback_note == FallbackNote::kPrint) note_fallback(*network->attestation());

@@ -13,7 +13,6 @@
 #include "core/result.h"
 #include "embedding/embed_stream.h"
 #include "embedding/embedder.h"
-#include "embedding/encoder_kind.h"
 
 namespace latebind::cli {
 
@@ -24,9 +23,8 @@ struct EmbedderOptions {
 
   void add_to(Command& app, std::string_view what = "A sentence-transformers model");
   // Replaces a name on the hub with the folder, so that commands that open the model several times query the hub once.
-  // `onnx_file` is that of the runtime. `kind` selects among short names.
-  [[nodiscard]] core::Status find_model(const std::string& onnx_file,
-                                        embedding::EncoderKind kind = embedding::EncoderKind::kEmbedder);
+  // `onnx_file` is that of the runtime. `output`, the name of the wanted output, selects among short names.
+  [[nodiscard]] core::Status find_model(const std::string& onnx_file, std::string_view output = {});
 };
 
 // The role of a command's texts, and the prompt put before them.
@@ -63,14 +61,10 @@ enum class TextOption { kNone, kText };
 // Whether opening a model reports a fallback on stderr. A command reports it once, even if it opens the model twice.
 enum class FallbackNote { kPrint, kOmit };
 
-// Finds and loads the model. `runtime` must outlive the embedder.
-[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(
-    const EmbedderOptions& options, const app::Runtime& runtime, FallbackNote fallback_note = FallbackNote::kPrint);
-
-// Loads the network of a model of this kind, or of any kind. For a router, `role` selects the route.
+// Finds the model and loads it for its own output, or for the output with this name. `runtime` must outlive the result.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(
-    const EmbedderOptions& options, const app::Runtime& runtime, std::optional<embedding::EncoderKind> kind,
-    FallbackNote fallback_note = FallbackNote::kPrint, embedding::TextRole role = {});
+    const EmbedderOptions& options, const app::Runtime& runtime, std::string_view output = {},
+    FallbackNote fallback_note = FallbackNote::kPrint);
 
 // Uses smaller windows on a terminal, at the cost of a little padding, so that the progress bar moves every second or
 // two. The result refers to `prompt`.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <mutex>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "core/text/one_line.h"
 #include "core/text/pieces.h"
 #include "core/text/utc_time.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::cli {
 
@@ -31,22 +31,21 @@ namespace {
 
 std::atomic<bool> is_json = false;
 std::atomic<bool> tells_details = false;
-std::mutex sink_mutex;
-// Guarded by sink_mutex. Never destroyed, because vendors' threads may log until the end.
-std::function<void(std::string)>& sink = *new std::function<void(std::string)>();
-
-// Guarded by sink_mutex.
-std::optional<std::vector<std::string>>& held = *new std::optional<std::vector<std::string>>();
+core::Mutex sink_mutex;
+// Never destroyed, because vendors' threads may log until the end.
+std::function<void(std::string)>& sink LB_GUARDED_BY(sink_mutex) = *new std::function<void(std::string)>();
+std::optional<std::vector<std::string>>& held LB_GUARDED_BY(sink_mutex) =
+    *new std::optional<std::vector<std::string>>();
 
 bool hold(std::string_view text) {
-  const std::lock_guard lock(sink_mutex);
+  const core::MutexLock lock(sink_mutex);
   if (held) held->emplace_back(text);
   return held.has_value();
 }
 
 void put_line(std::string line) {
   {
-    const std::lock_guard lock(sink_mutex);
+    const core::MutexLock lock(sink_mutex);
     if (sink) return sink(std::move(line));
   }
   platform::write_to_error_stream(line);
@@ -55,7 +54,7 @@ void put_line(std::string line) {
 }  // namespace
 
 void send_messages_to(std::function<void(std::string line)> to) {
-  const std::lock_guard lock(sink_mutex);
+  const core::MutexLock lock(sink_mutex);
   sink = std::move(to);
 }
 
@@ -64,7 +63,7 @@ void print_messages_as_json() {
 }
 
 HeldMessages::HeldMessages() {
-  const std::lock_guard lock(sink_mutex);
+  const core::MutexLock lock(sink_mutex);
   held.emplace();
 }
 
@@ -75,7 +74,7 @@ HeldMessages::~HeldMessages() {
 void HeldMessages::release() {
   std::optional<std::vector<std::string>> texts;
   {
-    const std::lock_guard lock(sink_mutex);
+    const core::MutexLock lock(sink_mutex);
     std::swap(texts, held);
   }
   if (!texts) return;

@@ -19,14 +19,12 @@ Result<std::unique_ptr<Reranker>> Reranker::of(std::unique_ptr<embedding::Embedd
                                                bool raw_scores) {
   std::unique_ptr<Reranker> reranker(new Reranker);
   reranker->raw_scores_ = raw_scores;
-  switch (network->kind()) {
-    case embedding::EncoderKind::kCrossEncoder:
-      break;
-    case embedding::EncoderKind::kMultiVectorEncoder:
-      reranker->late_ = embedding::MultiVectorEncoder::of(std::move(network));
-      return reranker;
-    default:
-      return embedding::wrong_kind(model, network->kind());
+  if (network->gives(embedding::kMultiVectorOutput.name)) {
+    reranker->late_ = embedding::MultiVectorEncoder::of(std::move(network));
+    return reranker;
+  }
+  if (!network->gives(embedding::kScoreOutput.name)) {
+    return embedding::no_such_output(model, embedding::kScoreOutput.name, network->model_outputs());
   }
   reranker->pairs_ = embedding::CrossEncoder::of(std::move(network));
   const auto& labels = reranker->pairs_->labels();

@@ -17,6 +17,7 @@ namespace latebind::core {
 // A blob that can be opened when it is needed.
 struct ReadyBlob {
   std::string name;  // the variant's name, for messages
+  BlobLabel label;   // the label of the blob that `open` returns
   // Opens and checks the blob. Returns kInvalidModel or kIo when it is damaged.
   std::function<Result<Blob>()> open;
 };

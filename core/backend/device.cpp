@@ -1,7 +1,5 @@
 #include "core/backend/device.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "core/text/name_character.h"
@@ -15,41 +13,20 @@ bool is_word(std::string_view text) {
   return !text.empty() && text.size() <= kLengthMax && std::ranges::all_of(text, is_name_character);
 }
 
-// Whether a list separated by commas has the word.
-bool has_word(std::string_view list, std::string_view word) {
-  return fmt::format(",{},", list).find(fmt::format(",{},", word)) != std::string::npos;
-}
-
 }  // namespace
-
-std::string Device::metadata_at(const std::string& key) const {
-  const auto found = metadata.find(key);
-  return found == metadata.end() ? std::string() : found->second;
-}
-
-bool Device::is_virtual() const {
-  return metadata_at("IsVirtual") == "1";
-}
-
-bool Device::runs_graphs_only() const {
-  return metadata_at("GraphsOnly") == "1";
-}
-
-bool Device::is_preferred_in(Precision precision) const {
-  return has_word(metadata_at("PreferredIn"), word_of(precision));
-}
-
-bool Device::computes_in(Precision precision) const {
-  return has_word(metadata_at("Precisions"), word_of(precision));
-}
 
 std::string Device::target() const {
   std::string target(word_of(kind));
-  // The architecture of a CPU is that of the machine. An architecture that is a sentence is for people.
+  // The architecture of a CPU is that of the machine.
   if (kind != DeviceKind::kNpu && kind != DeviceKind::kGpu) return target;
-  const std::string architecture = metadata_at("Architecture");
-  if (is_word(architecture)) target += ":" + architecture;
+  if (is_word(traits.architecture)) target += ":" + traits.architecture;
   return target;
+}
+
+std::map<std::string, std::string> Device::facts() const {
+  auto facts = texts_of(traits, backend);
+  facts.insert(metadata.begin(), metadata.end());
+  return facts;
 }
 
 }  // namespace latebind::core

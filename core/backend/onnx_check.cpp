@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "core/backend/questions.h"
 #include "core/onnx/known_errors.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
@@ -32,7 +33,7 @@ Result<OnnxBounds> onnx_input_bounds(const Model& model, Backend& backend, const
   OnnxBounds bounds;
   const ModelForm* form = model.find(ModelFormat::kOnnx);
   if (form == nullptr || model.graph() != nullptr) return bounds;
-  LB_ASSIGN_OR_RETURN(const std::string table, backend.known_errors());
+  LB_ASSIGN_OR_RETURN(const std::string table, known_errors_of(backend));
   if (table.empty()) return bounds;
   LB_ASSIGN_OR_RETURN(const std::string version, backend.runtime_version());
   const std::vector<std::string> runtimes{fmt::format("{} {}", backend.name(), version)};

@@ -1,5 +1,5 @@
 // Checks whether a device computes a user's ONNX model as ONNX defines it, according to the known errors of its vendor
-// (Backend::known_errors()).
+// (KnownErrors in core/backend/capabilities.h).
 #pragma once
 
 #include <vector>

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "core/backend/questions.h"
 #include "core/platform/digest.h"
 #include "core/text/quote.h"
 
@@ -38,18 +39,20 @@ Status judge_but_shapes(const LatebindInfo& info, const Device& device, const Co
   return {};
 }
 
-// Opens a blob for `device`. The blob was made for a target, and the device of that architecture may have another name
-// here.
-Result<Blob> open_blob(const Package& package, const Variant& variant, const std::string& device) {
+// Returns the label of a blob for `device` in this precision, which is the blob's. The blob was made for a target, and
+// the device of that architecture may have another name here.
+BlobLabel label_of(const Variant& variant, const std::string& device, Precision precision) {
   const LatebindInfo& info = *variant.latebind;
-  Blob blob;
-  LB_ASSIGN_OR_RETURN(blob.bytes, package.open_checked_file(variant, info.model));
-  LB_ASSIGN_OR_RETURN(blob.precision, parse_word<Precision>(info.precision));
-  blob.backend = info.backend;
-  blob.device = device;
-  blob.runtime_version = info.runtime_version;
-  blob.compatibility = variant.compatibility_string;
-  return blob;
+  return {.backend = info.backend,
+          .device = device,
+          .runtime_version = info.runtime_version,
+          .precision = precision,
+          .compatibility = variant.compatibility_string};
+}
+
+Result<Blob> open_blob(const Package& package, const Variant& variant, const BlobLabel& label) {
+  LB_ASSIGN_OR_RETURN(SharedBytes bytes, package.open_checked_file(variant, variant.latebind->model));
+  return Blob{label, std::move(bytes)};
 }
 
 // Decides by Latebind's slot, or else by whether it is plain ONNX according to ONNX Runtime's slot.
@@ -119,9 +122,11 @@ Status try_variant(const Package& package, const Variant& variant, Backend& back
     }
   }
   LB_RETURN_IF_ERROR(judge(variant, device, as_compiled));
-  LB_ASSIGN_OR_RETURN(const Blob blob, open_blob(package, variant, device.name));
   as_compiled.input_shapes.clear();
-  return backend.load(blob, device.name, as_compiled).status();
+  const BlobLabel label = label_of(variant, device.name, options.precision);
+  LB_RETURN_IF_ERROR(check_blob(backend, label, device.name, as_compiled));
+  LB_ASSIGN_OR_RETURN(const Blob blob, open_blob(package, variant, label));
+  return load_blob(backend, blob, device.name, as_compiled).status();
 }
 
 Result<std::shared_ptr<const BundleBlobs>> BundleBlobs::of(Package package) {
@@ -142,8 +147,9 @@ std::vector<ReadyBlob> BundleBlobs::blobs_for(const Device& device, const Compil
   });
   std::vector<ReadyBlob> ready;
   for (const Variant* variant : fitting) {
-    ready.push_back({variant->name,
-                     [package = package_, variant, name = device.name] { return open_blob(package, *variant, name); }});
+    const BlobLabel label = label_of(*variant, device.name, options.precision);
+    ready.push_back(
+        {variant->name, label, [package = package_, variant, label] { return open_blob(package, *variant, label); }});
   }
   return ready;
 }

@@ -6,17 +6,17 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <exception>
-#include <mutex>
 #include <utility>
 
+#include "core/backend/questions.h"
 #include "core/bundle/choose.h"
 #include "core/graph/onnx_structure.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
-#include "core/platform/thread.h"
 #include "core/text/one_line.h"
 #include "core/text/quote.h"
+#include "core/threads/mutex.h"
+#include "core/threads/thread_pool.h"
 
 namespace latebind::core {
 namespace {
@@ -41,7 +41,7 @@ CompileOutcome compile_one(const Model& model, const CompileJob& job, bool stric
   const auto compile = [&](HostNodes host_nodes, LeftNodes& left) {
     CompileOptions options = job.options;
     options.host_nodes = host_nodes;
-    return job.target.backend->compile_naming(model, job.target.device.name, options, left);
+    return compile_blob(*job.target.backend, model, job.target.device.name, options, &left);
   };
   auto blob = compile(HostNodes::kNone, outcome.left);
   if (!blob.ok() && !strict && blob.status().code() == StatusCode::kUnsupported) {
@@ -80,7 +80,7 @@ CompileTargets::CompileTargets(const Registry& registry) {
   for (const auto& backend : registry.all())
     add(backend, backend->devices());
   for (const auto& backend : registry.all())
-    add(backend, backend->virtual_devices());
+    add(backend, virtual_devices_of(*backend));
 }
 
 Result<CompileTarget> CompileTargets::find(std::string_view text) const {
@@ -88,9 +88,10 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
   for (const CompileTarget& target : all_) {
     if (!is_meant(text, target.device)) continue;
     // Such a device compiles nothing, and its backend says so when it is named.
-    if (target.device.runs_graphs_only() && text != target.device.id()) continue;
-    if (target.device.metadata_at("CompilerInstalled") == "0") {
-      if (missing.empty()) missing = target.device.metadata_at("Missing");
+    if (target.device.traits.graphs_only && text != target.device.id()) continue;
+    const auto& absent = target.device.traits.virtual_device;
+    if (absent && absent->compiler == TargetCompiler::kMissing) {
+      if (missing.empty()) missing = absent->missing;
       continue;
     }
     CompileTarget found = target;
@@ -103,7 +104,7 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
   }
   std::vector<std::string> names;
   for (const CompileTarget& target : all_) {
-    if (target.device.runs_graphs_only()) continue;
+    if (target.device.traits.graphs_only) continue;
     names.push_back(target.device.target());
     if (!target.device.is_virtual()) names.push_back(target.device.id());
   }
@@ -117,13 +118,9 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
 }
 
 Precision default_precision(const Device& device) {
-  const std::string says = device.metadata_at("Precisions");
-  const std::string_view first = std::string_view(says).substr(0, says.find(','));
-  if (says.empty() || device.computes_in(Precision::kF32)) {
-    return says.empty() && device.kind == DeviceKind::kNpu ? Precision::kF16 : Precision::kF32;
-  }
-  const auto known = parse_word<Precision>(first);
-  return known.ok() ? *known : Precision::kF16;
+  const auto& known = device.traits.precisions;
+  if (known.empty()) return device.kind == DeviceKind::kNpu ? Precision::kF16 : Precision::kF32;
+  return device.traits.computes_in(Precision::kF32) ? Precision::kF32 : known.front();
 }
 
 std::string variant_name(const CompileJob& job) {
@@ -138,46 +135,34 @@ std::string variant_name(const CompileJob& job) {
 
 std::vector<CompileOutcome> compile_all(const Model& model, std::span<const CompileJob> jobs, const CompileRun& run) {
   std::vector<CompileOutcome> outcomes(jobs.size());
-  std::atomic<std::size_t> next{0};
   std::atomic<bool> stop{false};
-  std::mutex telling;
+  Mutex telling;
   const auto tell = [&](std::size_t job, const CompileOutcome* outcome) {
-    const std::lock_guard lock(telling);
+    const MutexLock lock(telling);
     if (run.tell) run.tell(job, outcome);
   };
-  const auto work = [&] {
-    for (std::size_t i = next++; i < jobs.size(); i = next++) {
-      const bool cancelled = run.cancellation.is_requested();
-      if (stop || cancelled) {
-        outcomes[i].status = Status(StatusCode::kCancelled, cancelled ? "not started: cancelled"
-                                                                      : "not started, because another target failed");
-        continue;
-      }
-      try {  // an exception on this thread would end the program
-        tell(i, nullptr);
-        outcomes[i] = compile_one(model, jobs[i], run.strict);
-      } catch (...) {
-        outcomes[i].status = Status::of_exception().with_context("compiling");
-      }
-      if (!outcomes[i].status.ok() && !run.keep_going) stop = true;
-      try {
-        tell(i, &outcomes[i]);
-      } catch (...) {
-        outcomes[i].status = Status::of_exception().with_context("telling what came of it");
-      }
+  const auto work = [&](std::size_t i) {
+    const bool cancelled = run.cancellation.is_requested();
+    if (stop || cancelled) {
+      outcomes[i].status = Status(StatusCode::kCancelled,
+                                  cancelled ? "not started: cancelled" : "not started, because another target failed");
+      return;
+    }
+    try {  // an exception on this thread would end the program
+      tell(i, nullptr);
+      outcomes[i] = compile_one(model, jobs[i], run.strict);
+    } catch (...) {
+      outcomes[i].status = Status::of_exception().with_context("compiling");
+    }
+    if (!outcomes[i].status.ok() && !run.keep_going) stop = true;
+    try {
+      tell(i, &outcomes[i]);
+    } catch (...) {
+      outcomes[i].status = Status::of_exception().with_context("telling what came of it");
     }
   };
-  std::vector<platform::Thread> helpers;
-  for (std::size_t i = 1; i < std::min<std::size_t>(run.side_by_side, jobs.size()); ++i) {
-    try {
-      helpers.emplace_back(work);
-    } catch (const std::exception&) {
-      break;  // without more threads, this one does all the work
-    }
-  }
-  work();
-  for (platform::Thread& helper : helpers)
-    helper.join();
+  const std::size_t helpers = std::clamp<std::size_t>(run.side_by_side, 1, std::max<std::size_t>(jobs.size(), 1)) - 1;
+  ThreadPool(helpers).share(jobs.size(), helpers, work);
   return outcomes;
 }
 
@@ -252,7 +237,7 @@ VariantInput variant_of(const CompileJob& job, const CompileOutcome& outcome) {
   // A plugin provider's blob is an ONNX model around its context, which stock ONNX Runtime loads with that provider.
   std::string file = "model.blob";
   if (!blob.compatibility.empty()) {
-    variant.ep = device.metadata_at("Provider");
+    variant.ep = device.traits.provider;
     file = "model.onnx";
     variant.executor_info[kHostSlot] = {{kHostModelFile, file}};
   }

@@ -4,10 +4,9 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <exception>
 
 #include "core/bundle/crc32_fold.h"
-#include "core/platform/thread.h"
+#include "core/threads/thread_pool.h"
 
 namespace latebind::core {
 namespace {
@@ -96,19 +95,10 @@ std::uint32_t crc32_on_threads(std::span<const std::byte> bytes, std::size_t thr
   const auto part = [&](std::size_t i) {
     return bytes.subspan(i * share, i + 1 < threads ? share : bytes.size() - i * share);
   };
-  std::array<platform::Thread, kThreadsMax> others;
-  for (std::size_t i = 1; i < threads; ++i) {
-    try {
-      others[i] = platform::Thread([&sums, &part, i] { sums[i] = crc32(part(i)); });
-    } catch (const std::exception&) {  // no more threads, or no memory for one
-      sums[i] = crc32(part(i));
-    }
-  }
-  std::uint32_t sum = crc32(part(0));
-  for (std::size_t i = 1; i < threads; ++i) {
-    if (others[i].joinable()) others[i].join();
+  ThreadPool(threads - 1).share(threads, threads - 1, [&](std::size_t i) { sums[i] = crc32(part(i)); });
+  std::uint32_t sum = sums[0];
+  for (std::size_t i = 1; i < threads; ++i)
     sum = crc32_of_both(sum, sums[i], part(i).size());
-  }
   return sum;
 }
 

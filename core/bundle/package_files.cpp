@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/os_error.h"
 #include "core/text/quote.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 namespace {
@@ -61,11 +61,11 @@ struct PackageFiles::State {
   std::optional<ZipReader> zip;
   platform::FileIdentity identity;
   // For a folder: the mappings in use, by canonical path.
-  mutable std::mutex mutex;
-  mutable std::map<path, std::weak_ptr<const MappedFile>> mapped;  // guarded by mutex
+  mutable Mutex mutex;
+  mutable std::map<path, std::weak_ptr<const MappedFile>> mapped LB_GUARDED_BY(mutex);
 
   Result<SharedFile> map_once(const path& file) const {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     auto& known = mapped[file];
     if (auto held = known.lock()) return held;
     LB_ASSIGN_OR_RETURN(auto opened, map(file));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/backend/blob_source.h"
+#include "core/backend/questions.h"
 #include "core/log.h"
 
 namespace latebind::core {
@@ -24,11 +25,15 @@ Status check_shapes(const Executable& executable, const CompileOptions& options)
   return same ? Status() : Status(StatusCode::kIncompatibleBlob, "the blob has other input shapes");
 }
 
-Result<std::unique_ptr<Executable>> load_blob(Backend& backend, const Blob& blob, const Device& device,
-                                              const CompileOptions& options) {
-  CompileOptions plain = options;
-  plain.input_shapes.clear();  // the blob has them
-  LB_ASSIGN_OR_RETURN(auto executable, backend.load(blob, device.name, plain));
+// Returns the options for loading a blob, which has its shapes.
+CompileOptions without_shapes(CompileOptions options) {
+  options.input_shapes.clear();
+  return options;
+}
+
+Result<std::unique_ptr<Executable>> load_with_shapes(Backend& backend, const Blob& blob, const Device& device,
+                                                     const CompileOptions& options) {
+  LB_ASSIGN_OR_RETURN(auto executable, load_blob(backend, blob, device.name, without_shapes(options)));
   LB_RETURN_IF_ERROR(check_shapes(*executable, options));
   return executable;
 }
@@ -91,7 +96,8 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
                                                 const CompileOptions& options, CompileCache* cache) {
   LB_RETURN_IF_ERROR(model.check_bytes());
   // The folder is not checked for a backend without blobs, which keeps nothing in it.
-  const bool is_cached = cache != nullptr && backend.has_blobs() && cache->check_folder().ok();
+  Blobs* const blobs = backend.capabilities().blobs;
+  const bool is_cached = cache != nullptr && blobs != nullptr && cache->check_folder().ok();
   if (!is_cached) return load_uncached(backend, model, device, options);
   const auto said = [&](std::string_view what) {
     log(LogLevel::kDebug, fmt::format("compile cache: {} on {}: {}", model.name(), device.id(), what));
@@ -106,7 +112,7 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
     const CompileKey key = make_compile_key(*digest, model.name(), device, options);
     const auto blob = cache->store()->get(key);
     if (blob.ok()) {
-      auto executable = load_blob(backend, *blob, device, options);
+      auto executable = load_with_shapes(backend, *blob, device, options);
       if (executable.ok()) {
         said("taken from the cache");
         return executable;
@@ -124,7 +130,7 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
   LB_RETURN_IF_ERROR(model.check_forms());
   const bool settled = is_settled(model, cache->store()->digests());
   LB_ASSIGN_OR_RETURN(auto loaded,
-                      load_same_bytes(model, [&] { return backend.load_exporting(model, device.name, options); }));
+                      load_same_bytes(model, [&] { return blobs->load_exporting(model, device.name, options); }));
   // The device works, so the blob was the cause.
   if (refused) cache->store()->drop(*refused);
   if (!loaded.export_blob) {
@@ -154,13 +160,18 @@ Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const
       model.blobs() == nullptr ? std::vector<ReadyBlob>() : model.blobs()->blobs_for(device, options);
   for (const ReadyBlob& ready : ready_blobs) {
     LB_RETURN_IF_ERROR(model.check_bytes());
+    refusal = check_blob(backend, ready.label, device.name, without_shapes(options));
+    if (!refusal.ok()) {
+      refused(LogLevel::kInfo, fmt::format("'{}' does not do", ready.name));
+      continue;
+    }
     const auto blob = ready.open();
     if (!blob.ok()) {
       refusal = blob.status();
       refused(LogLevel::kWarning, fmt::format("'{}' cannot be read", ready.name));
       continue;
     }
-    auto executable = load_same_bytes(model, [&] { return load_blob(backend, *blob, device, options); });
+    auto executable = load_same_bytes(model, [&] { return load_with_shapes(backend, *blob, device, options); });
     if (executable.ok()) {
       log(LogLevel::kInfo, fmt::format("{} on {}: variant '{}' is used", model.name(), device.id(), ready.name));
       (*executable)->set_passed_over(std::move(passed_over));

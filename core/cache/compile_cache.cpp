@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <exception>
-#include <mutex>
-#include <optional>
+#include <functional>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/log.h"
-#include "core/platform/thread.h"
 #include "core/threads/background_work.h"
+#include "core/threads/bounded_worker.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 namespace {
@@ -24,90 +24,48 @@ constexpr std::chrono::seconds kWriterPatience{30};
 
 }  // namespace
 
-// One thread that runs pieces of work in order.
-class CompileCache::Background : public std::enable_shared_from_this<Background> {
+// Writes entries one after the other, on a thread that exists while entries wait.
+class CompileCache::Background {
  public:
   void add(std::string what, std::function<Status()> work) {
-    const LogHold hold;
-    const std::lock_guard lock(mutex_);
-    if (pending_.size() >= kPendingMax) {
-      log(LogLevel::kWarning, fmt::format("{}: dropped, because too many writes are queued", what));
-      return;
-    }
-    pending_.emplace_back(std::move(what), std::move(work));
-    if (!running_) {
-      try {
-        if (thread_.joinable()) thread_.join();  // it has left its loop
-        work_ = BackgroundWork::begin();
-        if (!work_) {  // the process is ending
-          pending_.clear();
-          return;
-        }
-        thread_ = platform::Thread([self = shared_from_this()] { self->run(); });
-        running_ = true;
-      } catch (...) {
-        work_.reset();
-        pending_.clear();
-        throw;
-      }
-    }
-    changed_.notify_all();
+    auto counted = BackgroundWork::begin();
+    if (!counted) return;  // the process is ending
+    Item item{std::move(what), std::move(work), *std::move(counted)};
+    const auto added = worker_.add(item);
+    if (added == Worker::Added::kYes) return;
+    log(LogLevel::kWarning,
+        fmt::format("{}: dropped, because {}", item.what,
+                    added == Worker::Added::kFull ? "too many writes are queued" : "the system cannot start a thread"));
   }
 
-  void settle() {
-    std::unique_lock lock(mutex_);
-    hurry_ = true;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return !running_; });
-    hurry_ = false;
-  }
+  void settle() { worker_.settle(); }
 
   Status take_failure() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(failure_, Status());
+    const MutexLock lock(first_->mutex);
+    return std::exchange(first_->failure, Status());
   }
 
   void stop() {
-    const LogHold hold;
-    std::unique_lock lock(mutex_);
-    hurry_ = true;
-    changed_.notify_all();
-    const bool done = changed_.wait_for(lock, kWriterPatience, [&] { return !running_; });
-    if (!done) log(LogLevel::kWarning, "the compile cache is closed while a vendor's compiler is still running");
-    pending_.clear();
-    platform::Thread thread = std::move(thread_);
-    lock.unlock();
-    if (!thread.joinable()) return;
-    // If the cache's last owner is the thread itself, it cannot join itself.
-    if (done && !thread.is_this()) {
-      thread.join();
-    } else {
-      thread.detach();
-    }
+    if (worker_.end(kWriterPatience)) return;
+    log(LogLevel::kWarning, "the compile cache is closed while a vendor's compiler is still running");
   }
 
  private:
-  void run() {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kHeadStart, [&] { return hurry_; });
-    while (!pending_.empty()) {
-      auto [what, work] = std::move(pending_.front());
-      pending_.pop_front();
-      lock.unlock();
-      Status done = do_it(what, work);
-      work = nullptr;  // releases what the work holds before it is reported as done
-      lock.lock();
-      if (failure_.ok()) failure_ = std::move(done);
-    }
-    running_ = false;
-    work_.reset();
-    changed_.notify_all();
-  }
+  struct Item {
+    std::string what;
+    std::function<Status()> work;
+    BackgroundWork counted;  // until the work is done
+  };
+  using Worker = BoundedWorker<Item>;
+  struct First {
+    Mutex mutex;
+    Status failure LB_GUARDED_BY(mutex);  // the first one since take_failure()
+  };
 
-  static Status do_it(const std::string& what, const std::function<Status()>& work) noexcept {
+  static Status do_it(const Item& item) noexcept {
     try {
-      Status status = work();
-      if (!status.ok()) log(LogLevel::kInfo, fmt::format("{}: {}", what, status.to_string()));
+      Status status = item.work();
+      if (!status.ok()) log(LogLevel::kInfo, fmt::format("{}: {}", item.what, status.to_string()));
       return status;
     } catch (...) {
       Status status = Status::of_exception();
@@ -116,15 +74,14 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  // Guarded by mutex_.
-  std::deque<std::pair<std::string, std::function<Status()>>> pending_;
-  platform::Thread thread_;
-  std::optional<BackgroundWork> work_;  // while the thread runs
-  bool running_ = false;
-  bool hurry_ = false;
-  Status failure_;  // the first one since take_failure()
+  // Shared with the worker's thread, which may be left behind.
+  const std::shared_ptr<First> first_ = std::make_shared<First>();
+  Worker worker_{{.waiting_max = kPendingMax, .head_start = kHeadStart, .stays = false},
+                 [first = first_](std::vector<Item>& items) {
+                   Status done = do_it(items.front());
+                   const MutexLock lock(first->mutex);
+                   if (first->failure.ok()) first->failure = std::move(done);
+                 }};
 };
 
 CompileCache::CompileCache(std::filesystem::path folder, std::uint64_t bytes_max, std::chrono::nanoseconds settled)

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
-#include <exception>
 #include <optional>
 #include <vector>
 
@@ -16,7 +14,7 @@
 #include "core/json.h"
 #include "core/json_text.h"
 #include "core/platform/system_info.h"
-#include "core/platform/thread.h"
+#include "core/threads/thread_pool.h"
 
 namespace latebind::core {
 namespace {
@@ -68,27 +66,13 @@ std::optional<std::string> text_of(const json& object, const char* key) {
 
 std::string payload_sum(std::span<const std::byte> payload) {
   std::vector<Sum> sums((payload.size() + kBlock - 1) / kBlock);
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < sums.size(); i = next++) {
-      const std::size_t begin = i * kBlock;
-      sums[i] = sum_of(payload.subspan(begin, std::min(kBlock, payload.size() - begin)));
-    }
-  };
   const auto helpers_wanted =
       std::min<std::size_t>({platform::usable_processors(), kThreadsMax, std::max<std::size_t>(sums.size() / 2, 1)}) -
       1;
-  std::vector<platform::Thread> helpers;
-  for (std::size_t i = 0; i < helpers_wanted; ++i) {
-    try {
-      helpers.emplace_back(work);
-    } catch (const std::exception&) {
-      break;  // with fewer threads it takes longer
-    }
-  }
-  work();
-  for (platform::Thread& helper : helpers)
-    helper.join();
+  ThreadPool(helpers_wanted).share(sums.size(), helpers_wanted, [&](std::size_t i) {
+    const std::size_t begin = i * kBlock;
+    sums[i] = sum_of(payload.subspan(begin, std::min(kBlock, payload.size() - begin)));
+  });
   std::string text;
   for (const std::byte byte : sum_of(std::as_bytes(std::span(sums))))
     text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));

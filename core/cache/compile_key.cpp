@@ -47,7 +47,7 @@ CompileKey make_compile_key(std::string_view model_digest, std::string_view mode
                  {"backend", exact(device.backend)},
                  {"device", exact(device.name)},
                  {"device_full_name", exact(device.full_name)},
-                 {"device_metadata", exact(device.metadata)},
+                 {"device_metadata", exact(device.facts())},
                  {"runtime_version", exact(device.runtime_version)},
                  {"platform", platform::platform_name()},
                  {"cpu_features", platform::cpu_features()},

@@ -107,11 +107,11 @@ Result<Blob> CompileStore::get(const CompileKey& key) {
   std::error_code read_only;
   std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now(), read_only);
   const auto colon = key.device.find(':');
-  return Blob{.backend = key.device.substr(0, colon),
-              .device = key.device.substr(colon + 1),
-              .runtime_version = key.runtime_version,
-              .precision = key.precision,
-              .bytes = {shared, entry->payload}};
+  return Blob{{.backend = key.device.substr(0, colon),
+               .device = key.device.substr(colon + 1),
+               .runtime_version = key.runtime_version,
+               .precision = key.precision},
+              {shared, entry->payload}};
 }
 
 Status CompileStore::check_folder() const {

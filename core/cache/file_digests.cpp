@@ -79,7 +79,7 @@ Result<std::string> FileDigests::compute(const std::filesystem::path& file) {
 std::optional<std::string> FileDigests::remembered(const std::optional<std::string>& name,
                                                    const platform::FileIdentity& identity) {
   if (!name) return std::nullopt;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Files files = read();
   const auto found = files.find(*name);
   if (found == files.end() || found->second.identity != identity) return std::nullopt;
@@ -89,7 +89,7 @@ std::optional<std::string> FileDigests::remembered(const std::optional<std::stri
 void FileDigests::remember(const std::optional<std::string>& name, const platform::FileIdentity& identity,
                            const std::string& digest) {
   if (!name) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // Without the lock two processes could each drop what the other has added, which would only cost time.
   auto lock_file = memory_;
   lock_file += ".lock";

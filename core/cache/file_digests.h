@@ -6,19 +6,18 @@
 // is not remembered, because it could change again undetected.
 //
 // All functions may be called from any thread, and several processes may use one memory file at once.
-// at once.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "core/model/model.h"
 #include "core/platform/files/file_identity.h"
 #include "core/result.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 
@@ -63,12 +62,12 @@ class FileDigests {
                                                       const platform::FileIdentity& identity);
   void remember(const std::optional<std::string>& name, const platform::FileIdentity& identity,
                 const std::string& digest);
-  [[nodiscard]] Files read() const;
-  void write(const Files& files) const;
+  [[nodiscard]] Files read() const LB_REQUIRES(mutex_);
+  void write(const Files& files) const LB_REQUIRES(mutex_);
 
   const std::filesystem::path memory_;
   const std::chrono::nanoseconds settled_;
-  std::mutex mutex_;  // held while memory_ is read and written
+  Mutex mutex_;  // held while memory_ is read and written
 };
 
 }  // namespace latebind::core

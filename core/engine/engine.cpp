@@ -9,6 +9,7 @@
 
 #include "core/backend/blob_source.h"
 #include "core/backend/onnx_check.h"
+#include "core/backend/questions.h"
 #include "core/cache/cached_load.h"
 #include "core/engine/named_executable.h"
 
@@ -61,20 +62,20 @@ Result<std::unique_ptr<Executable>> load_in_any(
 // look like a fallback, and a model with blobs was compiled for other devices.
 bool can_compute(const Device& device, const ModelKind& model, const LoadOptions& options) {
   const CompileOptions& compile = options.compile;
-  if (!device.runs_graphs_only()) return true;
+  if (!device.traits.graphs_only) return true;
   // No blob is in these precisions, because vendors refuse them.
   const bool is_its_own = compile.precision == Precision::kInt8 || compile.precision == Precision::kFast;
   if (!model.has_graph || (model.has_blobs && !is_its_own)) return false;
   if (options.shapes == ShapeMode::kStaticShapes) return false;
   if (!compile.input_shapes.empty() || !compile.properties.empty()) return false;
-  return compile.precision == Precision::kFast || device.computes_in(compile.precision);
+  return compile.precision == Precision::kFast || device.traits.computes_in(compile.precision);
 }
 
 }  // namespace
 
 Placement::Preference preference_for(const ModelKind& model, const LoadOptions& options) {
   return [model, options](const Device& device) {
-    return device.is_preferred_in(options.compile.precision) && can_compute(device, model, options);
+    return device.traits.is_preferred_in(options.compile.precision) && can_compute(device, model, options);
   };
 }
 
@@ -102,10 +103,10 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
   const auto prefers = preference_for(ModelKind::of(model), options);
   LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, query_limits, prefers));
   for (auto& candidate : candidates) {
-    if (!candidate.device || !candidate.device->runs_graphs_only() || model.graph() != nullptr) continue;
+    if (!candidate.device || !candidate.device->traits.graphs_only || model.graph() != nullptr) continue;
     // Treated as absent, because its refusal says nothing about the model.
     candidate.refusal =
-        PlacementStep::refused(candidate.device->id(), Status(StatusCode::kUnsupported, Device::kNeedsGraph));
+        PlacementStep::refused(candidate.device->id(), Status(StatusCode::kUnsupported, DeviceTraits::kNeedsGraph));
     candidate.device.reset();
   }
   const auto verifier =
@@ -159,7 +160,7 @@ std::vector<BackendReport> Engine::report() const {
     report.status = backend->available();
     Result<std::vector<Device>> devices = report.status.ok() ? backend->devices() : report.status;
     report.diagnosis = backend->diagnosis(&devices);
-    if (auto known = backend->known_errors(); known.ok()) {
+    if (auto known = known_errors_of(*backend); known.ok()) {
       report.known_errors = *std::move(known);
     } else if (report.status.ok()) {
       // If the table cannot be read, the backend can load no ONNX model.

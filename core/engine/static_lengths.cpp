@@ -7,13 +7,13 @@
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "core/log.h"
+#include "core/threads/mutex.h"
 #include "core/vendor/vendor_call.h"
 
 namespace latebind::core {
@@ -31,7 +31,7 @@ struct StaticLength {
   explicit StaticLength(std::size_t padded_length) : length(padded_length) {}
 
   const std::size_t length;
-  std::mutex loading;  // held while the executable is made
+  Mutex loading;  // held while the executable is made
   // Guarded by StaticLengths::mutex.
   std::shared_ptr<Executable> executable;
   std::shared_ptr<VendorCall> pending;  // the call that makes it, for callers with a time limit
@@ -48,9 +48,8 @@ struct StaticLengths : std::enable_shared_from_this<StaticLengths> {
   Clock::duration patience{};
   std::deque<StaticLength> all;  // shortest first; constant after construction
 
-  std::mutex mutex;
-  // Guarded by mutex.
-  bool stop = false;
+  Mutex mutex;
+  bool stop LB_GUARDED_BY(mutex) = false;
 
   // Returns the executable of a length, compiling it if necessary. A caller with a limit leaves when the limit is
   // reached, and the compilation continues for later callers: kDeadlineExceeded, kCancelled, or kDeviceFailed when the
@@ -86,20 +85,20 @@ struct StaticLengths : std::enable_shared_from_this<StaticLengths> {
 
   // Whether the device is still compiling it, for longer than a request waits.
   bool is_overdue(const StaticLength& entry) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (!entry.pending || entry.pending->has_returned()) return false;
     const auto limit = limit_after(entry.pending->started(), load_timeout);
     return limit && *limit <= Clock::now();
   }
 
   Result<std::shared_ptr<Executable>> known(const StaticLength& entry) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (!entry.refusal.ok() && Clock::now() < entry.try_again) return entry.refusal;
     return entry.executable;
   }
 
   Result<std::shared_ptr<VendorCall>> pending(StaticLength& entry) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (!entry.pending || entry.pending->has_returned()) {
       LB_ASSIGN_OR_RETURN(entry.pending, VendorCall::start("", [self = shared_from_this(), &entry] {
                             return self->make(entry).status();
@@ -111,12 +110,12 @@ struct StaticLengths : std::enable_shared_from_this<StaticLengths> {
   // Takes as long as the vendor does.
   Result<std::shared_ptr<Executable>> make(StaticLength& entry) {
     const LogHold hold;
-    const std::lock_guard loading(entry.loading);
+    const MutexLock loading(entry.loading);
     if (auto found = known(entry); !found.ok() || *found != nullptr) return found;  // another thread was faster
     auto made = load(Shape{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(entry.length)});
     if (!made.ok()) {
       {
-        const std::lock_guard lock(mutex);
+        const MutexLock lock(mutex);
         entry.refusal = made.status();
         entry.patience = std::clamp<Clock::duration>(entry.patience * 2, patience, kPatienceMax);
         entry.try_again = Clock::now() + entry.patience;
@@ -124,7 +123,7 @@ struct StaticLengths : std::enable_shared_from_this<StaticLengths> {
       log(LogLevel::kWarning, fmt::format("no static shape [{},{}]: {}", rows, entry.length, made.status().brief()));
       return made.status();
     }
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     entry.refusal = {};
     entry.executable = *std::move(made);
     return entry.executable;
@@ -133,7 +132,7 @@ struct StaticLengths : std::enable_shared_from_this<StaticLengths> {
   void preload() {
     for (StaticLength& entry : all) {
       {
-        const std::lock_guard lock(mutex);
+        const MutexLock lock(mutex);
         if (stop) return;
       }
       // A refusal is kept, and reported when that length is needed.
@@ -189,7 +188,7 @@ class StaticLengthsExecutable final : public Executable {
 
 StaticLengthsExecutable::~StaticLengthsExecutable() {
   {
-    const std::lock_guard lock(lengths_->mutex);
+    const MutexLock lock(lengths_->mutex);
     lengths_->stop = true;
   }
   // A compilation that does not return holds what it uses and ends by itself.
@@ -248,7 +247,7 @@ void StaticLengthsExecutable::start_preloading() {
 std::size_t StaticLengthsExecutable::hung_runs() {
   std::shared_ptr<Executable> any;
   {
-    const std::lock_guard lock(lengths_->mutex);
+    const MutexLock lock(lengths_->mutex);
     const auto found =
         std::ranges::find_if(lengths_->all, [](const StaticLength& entry) { return entry.executable != nullptr; });
     if (found != lengths_->all.end()) any = found->executable;

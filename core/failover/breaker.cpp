@@ -8,58 +8,41 @@ Breaker::Breaker(const BreakerPolicy& policy, std::uint32_t seed)
     : policy_(policy), next_backoff_(policy.backoff_first), random_(seed) {}
 
 void Breaker::succeeded() {
-  const std::lock_guard lock(mutex_);
-  close();
+  failures_in_a_row_ = 0;
+  next_backoff_ = policy_.backoff_first;
+  state_ = State::kClosed;
 }
 
 bool Breaker::succeeded_since(std::uint64_t seen) {
-  const std::lock_guard lock(mutex_);
-  if (openings_.load(std::memory_order_relaxed) != seen) return false;
-  close();
+  if (openings_ != seen) return false;
+  succeeded();
   return true;
 }
 
-bool Breaker::failed(Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
-  return count_failure(now);
-}
-
 bool Breaker::failed_since(std::uint64_t seen, Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
-  if (openings_.load(std::memory_order_relaxed) != seen) return false;
-  return count_failure(now);
+  return openings_ == seen && failed(now);
 }
 
-void Breaker::close() {
-  failures_in_a_row_ = 0;
-  next_backoff_ = policy_.backoff_first;
-  state_.store(State::kClosed, std::memory_order_release);
-}
-
-bool Breaker::count_failure(Clock::time_point now) {
-  const State before = state_.load(std::memory_order_relaxed);
+bool Breaker::failed(Clock::time_point now) {
   // Requests that were in progress when the breaker opened give no new information.
-  if (before == State::kOpen) return false;
+  if (state_ == State::kOpen) return false;
   ++failures_in_a_row_;
-  if (before == State::kClosed && failures_in_a_row_ < policy_.failures_to_open) return false;
+  if (state_ == State::kClosed && failures_in_a_row_ < policy_.failures_to_open) return false;
   due_ = now + jittered(next_backoff_);
   const auto grown = std::chrono::duration<double, std::milli>(next_backoff_) * policy_.factor;
   next_backoff_ = std::min(policy_.backoff_most, std::chrono::duration_cast<std::chrono::milliseconds>(grown));
-  state_.store(State::kOpen, std::memory_order_release);
-  openings_.fetch_add(1, std::memory_order_release);
+  state_ = State::kOpen;
+  ++openings_;
   return true;
 }
 
 std::optional<Breaker::Clock::time_point> Breaker::probe_due() const {
-  const std::lock_guard lock(mutex_);
-  if (state_.load(std::memory_order_relaxed) != State::kOpen) return std::nullopt;
-  return due_;
+  return state_ == State::kOpen ? std::optional(due_) : std::nullopt;
 }
 
 bool Breaker::begin_probe(Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
-  if (state_.load(std::memory_order_relaxed) != State::kOpen || now < due_) return false;
-  state_.store(State::kHalfOpen, std::memory_order_release);
+  if (state_ != State::kOpen || now < due_) return false;
+  state_ = State::kHalfOpen;
   return true;
 }
 

@@ -5,13 +5,11 @@
 // Back-offs grow by a factor up to a cap. They are jittered, so that many processes do not retry a driver at the same
 // moment.
 //
-// All functions may be called from any thread. is_closed() is one atomic read, because every request calls it.
+// Pure: no lock, no thread, no clock; time is a parameter. The caller serializes the calls.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <random>
 
@@ -37,12 +35,12 @@ class Breaker {
   explicit Breaker(const BreakerPolicy& policy,
                    std::uint32_t seed = static_cast<std::uint32_t>(platform::random_number()));
 
-  [[nodiscard]] bool is_closed() const { return state_.load(std::memory_order_acquire) == State::kClosed; }
-  [[nodiscard]] State state() const { return state_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool is_closed() const { return state_ == State::kClosed; }
+  [[nodiscard]] State state() const { return state_; }
 
   // How often the breaker has opened. A caller reads this number when it starts a request, and reports the result with
   // it.
-  [[nodiscard]] std::uint64_t openings() const { return openings_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::uint64_t openings() const { return openings_; }
 
   // Reports that a request or a probe succeeded. Closes the breaker and resets the back-off.
   void succeeded();
@@ -57,22 +55,15 @@ class Breaker {
 
   // Returns when the next probe is due, or std::nullopt unless the breaker is open.
   [[nodiscard]] std::optional<Clock::time_point> probe_due() const;
-  // Returns true to one caller once the probe is due. The breaker is then half-open until that caller reports the
-  // result.
+  // Returns true once the probe is due. The breaker is then half-open until its result is reported.
   [[nodiscard]] bool begin_probe(Clock::time_point now);
 
  private:
-  // Called with mutex_ held.
-  void close();
-  bool count_failure(Clock::time_point now);
   [[nodiscard]] std::chrono::milliseconds jittered(std::chrono::milliseconds backoff);
 
   const BreakerPolicy policy_;
-  // Written under mutex_.
-  std::atomic<State> state_{State::kClosed};
-  std::atomic<std::uint64_t> openings_{0};
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
+  State state_ = State::kClosed;
+  std::uint64_t openings_ = 0;
   unsigned failures_in_a_row_ = 0;
   std::chrono::milliseconds next_backoff_;
   Clock::time_point due_{};

@@ -32,13 +32,17 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
           .with_details(details_of(steps));
     }
     if (!candidate.device) {
-      Slot& slot = slots_.emplace_back(candidate.refusal.device, std::nullopt, options_.breaker);
-      slot.out_of_rotation = true;
-      slot.refusal = std::move(candidate.refusal);
+      slots_.emplace_back(slots_.size(), candidate.refusal.device, std::nullopt);
+      const MutexLock lock(mutex_);
+      candidates_.add_refused(std::move(candidate.refusal));
       continue;
     }
     const std::string name = candidate.device->id();
-    Slot& slot = slots_.emplace_back(name, std::move(candidate.device), options_.breaker);
+    Slot& slot = slots_.emplace_back(slots_.size(), name, std::move(candidate.device));
+    {
+      const MutexLock lock(mutex_);
+      candidates_.add(name);
+    }
     if (placed) continue;
     const auto loaded = load(slot, false, limits);
     if (is_of_the_call(loaded.status())) return loaded.status();
@@ -47,17 +51,21 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
       continue;
     }
     load_codes.push_back(loaded.status().code());
-    slot.refusal = PlacementStep::refused(name, loaded.status());
+    log(LogLevel::kDebug, fmt::format("{} refused {}: {}", name, model_name_, loaded.status().to_string()));
+    const MutexLock lock(mutex_);
     if (is_device_fault(loaded.status())) {
-      slot.has_failed.store(true, std::memory_order_relaxed);
-      slot.breaker.failed(Clock::now());
+      (void)candidates_.fail(slot.index, candidates_.openings(slot.index), loaded.status(), Clock::now());
     } else {
-      slot.out_of_rotation = true;
+      candidates_.refuse(slot.index, loaded.status());
     }
-    log(LogLevel::kDebug, fmt::format("{} refused {}: {}", name, model_name_, slot.refusal->reason));
   }
   if (placed) {
-    if (std::ranges::any_of(slots_, [](const Slot& slot) { return !slot.breaker.is_closed(); })) ensure_prober();
+    bool any_rests = false;
+    {
+      const MutexLock lock(mutex_);
+      any_rests = candidates_.any_rests();
+    }
+    if (any_rests) wake_prober();
     return {};
   }
   // If every device that tried reports the same fault of the caller's model, blob or options, or a lack of memory, that
@@ -84,8 +92,8 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
     made->active.device_full_name = picked.slot->device->full_name;
     made->active.runtime_version = picked.slot->device->runtime_version;
   }
-  const std::lock_guard lock(mutex_);
-  made->steps = refusals();
+  const MutexLock lock(mutex_);
+  made->steps = candidates_.refusals();
   made->fallback = !made->steps.empty();
   made->reason = listed_briefly(made->steps);
   return made;
@@ -99,7 +107,7 @@ DeviceKind PlacedModel::State::device_kind() {
 std::size_t PlacedModel::State::hung_runs() const {
   std::vector<std::shared_ptr<Executable>> executables;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const Slot& slot : slots_) {
       if (slot.executable) executables.push_back(slot.executable);
     }
@@ -127,14 +135,14 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
   if (!until.is_bounded()) return load_now(slot, anew);
   std::shared_ptr<VendorCall> call;
   {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!anew && is_usable(slot.executable)) return slot.executable;
     if (!slot.pending_load || slot.pending_load->has_returned()) {
       auto started = VendorCall::start(
           slot.name, [self = shared_from_this(), &slot, anew] { return self->load_now(slot, anew).status(); });
       if (!started.ok()) {
         if (limits.is_bounded()) return started.status();
-        lock.unlock();
+        const MutexUnlock unlocked(mutex_);
         return load_now(slot, anew);
       }
       slot.pending_load = *std::move(started);
@@ -155,7 +163,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
   }
   LB_RETURN_IF_ERROR(call->status());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (slot.executable) return slot.executable;
   }
   return load(slot, anew, limits);  // a run has spoiled it already, and it was removed
@@ -164,10 +172,10 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
 // Takes as long as the vendor does.
 Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, bool anew) {
   const LogHold hold;
-  const std::lock_guard loading(slot.loading);
+  const MutexLock loading(slot.loading);
   bool is_spoiled = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!anew && is_usable(slot.executable)) return slot.executable;  // another request was faster
     is_spoiled = slot.executable && !is_usable(slot.executable);
   }
@@ -177,12 +185,12 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
   unload(slot);  // before another one is loaded
   LB_ASSIGN_OR_RETURN(auto made, load_(*slot.device));
   std::shared_ptr<Executable> executable = std::move(made);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (inputs_.empty() && outputs_.empty()) {
     inputs_.assign(executable->inputs().begin(), executable->inputs().end());
     outputs_.assign(executable->outputs().begin(), executable->outputs().end());
   } else if (!same_tensors(inputs_, executable->inputs()) || !same_tensors(outputs_, executable->outputs())) {
-    slot.out_of_rotation = true;
+    candidates_.retire(slot.index);
     return Status(
         StatusCode::kInternal,
         fmt::format("{} declares different inputs or outputs for {} than the first device", slot.name, model_name_));
@@ -196,17 +204,14 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
 // model loaded beside that object would be on the lost device, too.
 void PlacedModel::State::unload(Slot& slot) {
   std::shared_ptr<Executable> last;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   last.swap(slot.executable);
   slot.attestation = nullptr;
 }
 
 std::vector<PlacementStep> PlacedModel::State::refusals() const {
-  std::vector<PlacementStep> steps;
-  for (const Slot& slot : slots_) {
-    if (slot.refusal) steps.push_back(*slot.refusal);
-  }
-  return steps;
+  const MutexLock lock(mutex_);
+  return candidates_.refusals();
 }
 
 std::optional<std::chrono::milliseconds> PlacedModel::State::run_timeout_of(const Slot& slot) const {

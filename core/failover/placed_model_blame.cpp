@@ -20,9 +20,6 @@ namespace {
 // A CPU has no run timeout, because it is slow at worst. This long counts as forever.
 constexpr std::chrono::milliseconds kCpuAnswerTimeout{60'000};
 
-// The shortest time between two checks of a suspect.
-constexpr std::chrono::milliseconds kBetweenSuspicions{1'000};
-
 std::shared_ptr<const std::vector<Shape>> smallest_shapes(std::span<const TensorInfo> inputs) {
   auto shapes = std::make_shared<std::vector<Shape>>();
   for (const TensorInfo& input : inputs) {
@@ -70,7 +67,7 @@ void PlacedModel::State::remember_shapes(Slot& slot, std::span<const TensorView>
   auto shapes = std::make_shared<std::vector<Shape>>();
   for (const TensorView& input : inputs)
     shapes->push_back(input.shape);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (elements >= slot.known_elements.load(std::memory_order_relaxed)) return;
   slot.known_elements.store(elements, std::memory_order_relaxed);
   slot.known_shapes = std::move(shapes);
@@ -82,7 +79,7 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
                                                    Status* said, bool may_guess) {
   std::shared_ptr<const std::vector<Shape>> shapes;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     shapes = slot.known_shapes;
   }
   // A model with static shapes computes no others. For open dimensions the guess is 1, which most operators accept: if
@@ -146,31 +143,35 @@ void PlacedModel::State::judge(Miss& miss, std::shared_ptr<Executable> executabl
 
 void PlacedModel::State::suspect(Slot& slot) {
   {
-    const std::lock_guard lock(mutex_);
-    const auto now = Clock::now();
-    if (slot.suspected || now < slot.suspected_last + kBetweenSuspicions || !slot.breaker.is_closed()) return;
-    slot.suspected = true;
-    slot.suspected_last = now;
+    const MutexLock lock(mutex_);
+    if (!candidates_.suspect(slot.index, Clock::now())) return;
   }
-  slot.has_answered.store(false, std::memory_order_relaxed);
-  ensure_prober();
+  wake_prober();
+}
+
+void PlacedModel::State::missed_deadline(Slot& slot) {
+  {
+    const MutexLock lock(mutex_);
+    if (!candidates_.miss_deadline(slot.index, Clock::now())) return;
+  }
+  wake_prober();
 }
 
 // Called on the background thread.
-void PlacedModel::State::check_suspect(Slot& slot) {
+void PlacedModel::State::check_suspect(Slot& slot, std::uint64_t openings) {
   std::shared_ptr<Executable> executable;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     executable = slot.executable;
   }
   if (!is_usable(executable)) return;  // the next request loads it again and shows whether it works
-  const auto openings = slot.breaker.openings();
   Status said;
   Answer answer = ask(slot, *executable, {.cancellation = leaving_}, &said);
   if (leaving_.is_requested()) return;
   // It was too busy for a small run all that time, and answered no other request either: what occupies it does not end.
-  if (answer == Answer::kNone && !slot.has_answered.load(std::memory_order_relaxed) && given_up_calls(slot.name) > 0) {
-    answer = Answer::kHangs;
+  if (answer == Answer::kNone && given_up_calls(slot.name) > 0) {
+    const MutexLock lock(mutex_);
+    if (!candidates_.has_answered(slot.index)) answer = Answer::kHangs;
   }
   if (answer != Answer::kFails && answer != Answer::kHangs) return;
   failed(slot, openings,
@@ -182,49 +183,47 @@ void PlacedModel::State::check_suspect(Slot& slot) {
 
 // Lets the next request through to a resting device, unless it was judged since it had opened `openings` times.
 void PlacedModel::State::want_request(Slot& slot, std::uint64_t openings) {
-  const std::lock_guard lock(mutex_);
-  if (slot.breaker.openings() == openings && !slot.breaker.is_closed()) slot.wants_request = true;
+  const MutexLock lock(mutex_);
+  candidates_.want_request(slot.index, openings);
 }
 
 // Refuses the device permanently: it works, but will never take this model or these options.
 void PlacedModel::State::refused(Slot& slot, const Status& status) {
-  const std::lock_guard lock(mutex_);
-  slot.out_of_rotation = true;
-  slot.refusal = PlacementStep::refused(slot.name, status);
+  const MutexLock lock(mutex_);
+  candidates_.refuse(slot.index, status);
   forget_attestations();
 }
 
 // `openings` is the number of the breaker's openings when the failed work began.
 void PlacedModel::State::failed(Slot& slot, std::uint64_t openings, const Status& status) {
   {
-    const std::lock_guard lock(mutex_);
-    const bool opened = slot.breaker.failed_since(openings, Clock::now());
-    if (!opened && slot.breaker.openings() != openings) return;  // it was judged since
-    slot.has_failed.store(true, std::memory_order_relaxed);
-    slot.refusal = PlacementStep::refused(slot.name, status);
+    const MutexLock lock(mutex_);
+    const Failure failure = candidates_.fail(slot.index, openings, status, Clock::now());
+    if (failure == Failure::kStale) return;
     forget_attestations();
-    if (!opened) return;
+    if (failure == Failure::kNoted) return;
   }
   log(LogLevel::kWarning, fmt::format("{} rests after a failure: {}", slot.name, status.to_string()),
       LogTopic::kFailover);
-  ensure_prober();
+  wake_prober();
 }
 
 void PlacedModel::State::succeeded(Slot& slot, std::uint64_t openings) {
-  bool rested = false;
+  Success success = Success::kStale;
   {
-    const std::lock_guard lock(mutex_);
-    rested = !slot.breaker.is_closed();
-    if (!slot.breaker.succeeded_since(openings)) return;
-    slot.has_failed.store(false, std::memory_order_relaxed);
-    slot.refusal.reset();
-    slot.wants_request = false;
-    forget_attestations();
+    const MutexLock lock(mutex_);
+    success = candidates_.succeed(slot.index, openings);
+    if (success != Success::kStale) forget_attestations();
   }
-  if (rested) log(LogLevel::kWarning, fmt::format("{} works again", slot.name), LogTopic::kFailover);
+  report(slot, success);
 }
 
-// Called with mutex_ held: every attestation may have to be made again.
+void PlacedModel::State::report(const Slot& slot, Success success) {
+  if (success != Success::kWorksAgain) return;
+  log(LogLevel::kWarning, fmt::format("{} works again", slot.name), LogTopic::kFailover);
+}
+
+// Every attestation may have to be made again.
 void PlacedModel::State::forget_attestations() {
   for (Slot& slot : slots_)
     slot.attestation = nullptr;

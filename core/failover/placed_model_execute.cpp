@@ -8,9 +8,7 @@
 namespace latebind::core {
 namespace {
 
-// A caller's deadline alone says nothing about the device. But if this many consecutive requests, each with at least
-// that much time, missed their deadlines, an accelerator may hang, and it is checked.
-constexpr unsigned kLateRunsToSuspect = 3;
+// A request with at least this much time that misses its deadline hints that an accelerator hangs.
 constexpr std::chrono::milliseconds kTimeForAnyRun{1'000};
 
 // How often a run is repeated that failed because another one spoiled the executable. The repetition may be spoiled
@@ -91,9 +89,8 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
     }
     switch (status.code()) {
       case StatusCode::kDeadlineExceeded:
-        if (slot.device->kind != DeviceKind::kCpu && options.deadline && *options.deadline - began >= kTimeForAnyRun &&
-            slot.late_runs.fetch_add(1, std::memory_order_relaxed) + 1 >= kLateRunsToSuspect) {
-          suspect(slot);
+        if (slot.device->kind != DeviceKind::kCpu && options.deadline && *options.deadline - began >= kTimeForAnyRun) {
+          missed_deadline(slot);
         }
         return status;
       case StatusCode::kBusy:
@@ -122,33 +119,20 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
 // Returns the first candidate that is thought to work and was not tried, or one before it that waits for a request to
 // test it; if there is neither, the first resting one.
 PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misses, PickFor purpose) {
-  const auto usable = [&](const Slot& slot) {
-    return !slot.out_of_rotation && std::ranges::find(misses, &slot, &Miss::slot) == misses.end();
-  };
+  std::vector<Candidates::Index> tried;
+  for (const Miss& miss : misses)
+    tried.push_back(miss.slot->index);
   Pick pick;
   {
-    const std::lock_guard lock(mutex_);
-    const auto take_first = [&](const auto& wanted) {
-      const auto found = std::ranges::find_if(slots_, [&](const Slot& slot) { return usable(slot) && wanted(slot); });
-      if (found != slots_.end()) {
-        pick = {&*found, found->breaker.openings(), found->wants_request, found->executable, found->attestation, {}};
-        if (!is_usable(pick.executable)) {
-          pick.executable = nullptr;
-          pick.attestation = nullptr;
-        }
-      }
-      return found != slots_.end();
-    };
-    if (!take_first([](const Slot& slot) { return slot.breaker.is_closed() || slot.wants_request; })) {
-      (void)take_first([](const Slot&) { return true; });
-    }
-    // Only a request tests the device.
-    if (pick.let_through && purpose == PickFor::kRequest) pick.slot->wants_request = false;
-    if (pick.slot != nullptr && !pick.executable) {
-      for (const Slot& slot : slots_) {
-        if (&slot == pick.slot) break;
-        if (slot.refusal) pick.passed_over.push_back(*slot.refusal);
-      }
+    const MutexLock lock(mutex_);
+    const auto picked = candidates_.pick(tried, purpose);
+    if (!picked) return pick;
+    Slot& slot = slots_[picked->index];
+    pick = {&slot, picked->openings, picked->let_through, slot.executable, slot.attestation, {}};
+    if (!is_usable(pick.executable)) {
+      pick.executable = nullptr;
+      pick.attestation = nullptr;
+      pick.passed_over = candidates_.refusals_before(slot.index);
     }
   }
   if (pick.executable && !pick.attestation) pick.attestation = attestation_of(*pick.slot, *pick.executable);
@@ -159,9 +143,13 @@ void PlacedModel::State::record_answer(const Pick& by, std::span<const TensorVie
                                        const std::vector<Miss>& misses) {
   Slot& slot = *by.slot;
   remember_shapes(slot, inputs);
-  if (slot.has_failed.load(std::memory_order_relaxed)) succeeded(slot, by.openings);
-  if (slot.late_runs.load(std::memory_order_relaxed) != 0) slot.late_runs.store(0, std::memory_order_relaxed);
-  if (!slot.has_answered.load(std::memory_order_relaxed)) slot.has_answered.store(true, std::memory_order_relaxed);
+  Success success = Success::kStale;
+  {
+    const MutexLock lock(mutex_);
+    success = candidates_.answer(slot.index, by.openings);
+    if (success != Success::kStale) forget_attestations();
+  }
+  report(slot, success);
   // A device is at fault if it could not be checked and failed on a request that this one computed.
   for (const Miss& miss : misses) {
     if (miss.kind == Miss::Kind::kFailed && miss.answer == Answer::kNotAskable) {
@@ -194,15 +182,12 @@ Status PlacedModel::State::no_answer_error(const std::vector<Miss>& misses) cons
 }
 
 std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot, const Executable& executable) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (slot.attestation) return slot.attestation;
   auto made = std::make_shared<Attestation>();
   made->active = executable.active();
   made->verification = executable.verification();
-  for (const Slot& earlier : slots_) {
-    if (&earlier == &slot) break;
-    if (earlier.refusal) made->steps.push_back(*earlier.refusal);
-  }
+  made->steps = candidates_.refusals_before(slot.index);
   made->conclude(slot.name, executable.passed_over());
   slot.attestation = made;
   return made;

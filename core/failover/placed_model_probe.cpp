@@ -1,116 +1,59 @@
-#include <algorithm>
-#include <exception>
+// What the background thread does: it loads a standby, checks suspects and probes resting devices.
 #include <utility>
 
 #include "core/failover/placed_model_state.h"
-#include "core/threads/background_work.h"
 
 namespace latebind::core {
-namespace {
 
-// How long the destructor waits for the background thread. That thread leaves abandonable calls at once, but may be
-// inside a call that it cannot abandon, such as releasing a vendor's object.
-constexpr std::chrono::milliseconds kProberPatience{2'000};
-
-// How long the background thread waits before it continues after running out of memory.
-constexpr std::chrono::milliseconds kAfterException{1'000};
-
-}  // namespace
-
-void PlacedModel::State::ensure_prober() {
-  const std::lock_guard lock(mutex_);
-  if (stop_) return;
-  if (!prober_running_) {
-    try {
-      prober_ = platform::Thread([self = shared_from_this()] { self->run_prober(); });
-      prober_running_ = true;
-    } catch (const std::exception&) {
-      return;  // the next failure tries again
-    }
-  }
-  wake_.notify_all();
+void PlacedModel::State::wake_prober() {
+  prober_.wake(shared_from_this());
 }
 
 void PlacedModel::State::start_standby() {
   {
-    const std::lock_guard lock(mutex_);
-    standby_wanted_ = true;
+    const MutexLock lock(mutex_);
+    candidates_.want_standby();
   }
-  ensure_prober();
+  wake_prober();
 }
 
-void PlacedModel::State::run_prober() {
-  std::unique_lock lock(mutex_);
-  while (!stop_) {
-    try {
-      probe_next(lock);
-    } catch (const std::exception&) {  // no memory at the moment
-      if (!lock.owns_lock()) lock.lock();
-      wake_.wait_for(lock, kAfterException, [&] { return stop_; });
-    }
-  }
-  prober_running_ = false;
-  stopped_.notify_all();
+void PlacedModel::State::stop() {
+  leaving_.request();
+  prober_.stop();
 }
 
-// Does `work`, which calls a vendor, without the lock. If the process is ending, it waits for stop() instead.
-template <class Work>
-void PlacedModel::State::in_background(std::unique_lock<std::mutex>& lock, const Work& work) {
-  const auto counted = BackgroundWork::begin();
-  if (!counted) {
-    wake_.wait(lock, [&] { return stop_; });
-    return;
+// Does one task without the lock. Returns when the next one is due.
+std::optional<PlacedModel::State::Clock::time_point> PlacedModel::State::do_next_task() {
+  Task task;
+  {
+    const MutexLock lock(mutex_);
+    task = candidates_.next_task(Clock::now(), [&](Candidates::Index i) { return slots_[i].executable != nullptr; });
   }
-  lock.unlock();
-  work();
-  lock.lock();
+  if (task.kind == Task::Kind::kWait) return task.until;
+  Slot& slot = slots_[task.index];
+  switch (task.kind) {
+    case Task::Kind::kLoad:
+      load_standby(slot, task.openings);
+      break;
+    case Task::Kind::kCheck:
+      check_suspect(slot, task.openings);
+      break;
+    case Task::Kind::kProbe:
+      try {
+        probe(slot, task.openings);
+      } catch (...) {
+        const MutexLock lock(mutex_);
+        candidates_.end_probe(slot.index, Clock::now());
+        throw;
+      }
+      break;
+    case Task::Kind::kWait:
+      break;
+  }
+  return Clock::now();
 }
 
-// Does one thing that is due, or waits until there is one. `lock` holds mutex_ on entry and on return.
-void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
-  if (standby_wanted_) {
-    standby_wanted_ = false;
-    const auto active = std::ranges::find_if(slots_, [](const Slot& slot) { return slot.executable != nullptr; });
-    const auto next = active == slots_.end() ? active : std::find_if(active + 1, slots_.end(), [](const Slot& slot) {
-      return !slot.out_of_rotation;
-    });
-    if (next != slots_.end()) {
-      in_background(lock, [&] { load_standby(*next); });
-      return;
-    }
-  }
-  if (const auto suspected = std::ranges::find_if(slots_, &Slot::suspected); suspected != slots_.end()) {
-    suspected->suspected = false;
-    in_background(lock, [&] { check_suspect(*suspected); });
-    return;
-  }
-  std::optional<Clock::time_point> earliest;
-  const auto now = Clock::now();
-  for (Slot& slot : slots_) {
-    const auto due = slot.out_of_rotation ? std::nullopt : slot.breaker.probe_due();
-    if (!due) continue;
-    if (slot.breaker.begin_probe(now)) {
-      in_background(lock, [&] {
-        try {
-          probe(slot, slot.breaker.openings());
-        } catch (...) {
-          slot.breaker.failed(Clock::now());
-          throw;
-        }
-      });
-      return;
-    }
-    if (!earliest || *due < *earliest) earliest = due;
-  }
-  if (earliest) {
-    wake_.wait_until(lock, *earliest);
-  } else {
-    wake_.wait(lock);
-  }
-}
-
-void PlacedModel::State::load_standby(Slot& slot) {
-  const auto openings = slot.breaker.openings();
+void PlacedModel::State::load_standby(Slot& slot, std::uint64_t openings) {
   const auto loaded = load(slot, false, {.cancellation = leaving_});
   if (loaded.ok() || leaving_.is_requested()) return;
   if (is_device_fault(loaded.status())) {
@@ -126,7 +69,7 @@ void PlacedModel::State::load_standby(Slot& slot) {
 void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
   std::shared_ptr<Executable> executable;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     executable = slot.executable;
   }
   Status said;
@@ -162,25 +105,6 @@ void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
     case Answer::kHangs:
       failed(slot, openings, said.with_context("when it was probed"));
   }
-}
-
-void PlacedModel::State::stop() {
-  leaving_.request();
-  platform::Thread prober;
-  {
-    std::unique_lock lock(mutex_);
-    stop_ = true;
-    wake_.notify_all();
-    if (!prober_.joinable()) return;
-    const bool ended = stopped_.wait_for(lock, kProberPatience, [&] { return !prober_running_; });
-    prober = std::move(prober_);
-    if (!ended) {
-      // The thread is inside a vendor call that does not return. It holds what it uses and ends when the call does.
-      prober.detach();
-      return;
-    }
-  }
-  prober.join();
 }
 
 }  // namespace latebind::core

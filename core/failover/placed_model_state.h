@@ -1,30 +1,28 @@
-// The state of a PlacedModel: the candidates in their order, what is known about each, and when each is tried.
-// Internal. placed_model.cpp places and loads, placed_model_execute.cpp answers requests, placed_model_blame.cpp finds
-// out what caused a failure, placed_model_probe.cpp is the background thread.
+// The state of a PlacedModel: the candidates with their executables. Internal. placed_model.cpp places and loads,
+// placed_model_execute.cpp answers requests, placed_model_blame.cpp finds out what caused a failure,
+// placed_model_probe.cpp is what the background thread does.
 //
-// The idea: each candidate has a Slot with a breaker, and its place in `slots_` is its rank. A request walks through
-// the slots in order and records a Miss for each that did not answer. A slot is skipped while its breaker is open, and
-// for good once it is out of rotation. A failed slot is not blamed on the evidence of the caller's request alone: the
-// device is asked to compute a small made-up request (ask()), and its answer decides (judge()). Reports about a slot
-// carry the number of its breaker's openings when the work began, so a late report never overrules a newer one.
+// The idea: Candidates decides which device is tried, and this class tries it. A request walks through the candidates
+// in order and records a Miss for each that did not answer. A candidate is not blamed on the evidence of the caller's
+// request alone: the device is asked to compute a small made-up request (ask()), and its answer decides (judge()).
 //
 // Lock order: a slot's `loading`, then mutex_. No vendor is called with mutex_ held.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/failover/candidates.h"
 #include "core/failover/placed_model.h"
-#include "core/platform/thread.h"
+#include "core/failover/prober.h"
+#include "core/threads/mutex.h"
 #include "core/vendor/vendor_call.h"
 
 namespace latebind::core {
@@ -39,16 +37,17 @@ namespace latebind::core {
 // Whether runs other than the failed one have spoiled the executable. The failure then says nothing about the device.
 [[nodiscard]] bool was_spoiled_by_another(const Executable& executable, const Status& failure);
 
-class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::State> {
+class PlacedModel::State final : public Prober::Tasks, public std::enable_shared_from_this<PlacedModel::State> {
  public:
-  using Clock = Breaker::Clock;
+  using Clock = Candidates::Clock;
 
   State(std::string model_name, std::string placement_text, Loader load, bool strict, const FailoverOptions& options)
       : model_name_(std::move(model_name)),
         placement_text_(std::move(placement_text)),
         load_(std::move(load)),
         strict_(strict),
-        options_(options) {}
+        options_(options),
+        candidates_(options.breaker) {}
 
   Status place(std::vector<Placement::Candidate> candidates, const RunOptions& limits);
   Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions& options,
@@ -64,32 +63,28 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   [[nodiscard]] std::span<const TensorInfo> outputs() const { return outputs_; }
 
  private:
-  // One place in the order: a device, or a permanent refusal.
-  struct Slot {
-    Slot(std::string slot_name, std::optional<Device> slot_device, const BreakerPolicy& policy)
-        : name(std::move(slot_name)), device(std::move(slot_device)), breaker(policy) {}
+  using Failure = Candidates::Failure;
+  using Success = Candidates::Success;
+  using PickFor = Candidates::PickFor;
+  using Task = Candidates::Task;
 
+  // What a candidate of the same index has: a device with its executable, or nothing.
+  struct Slot {
+    Slot(Candidates::Index slot_index, std::string slot_name, std::optional<Device> slot_device)
+        : index(slot_index), name(std::move(slot_name)), device(std::move(slot_device)) {}
+
+    const Candidates::Index index;
     const std::string name;
     const std::optional<Device> device;
-    Breaker breaker;
-    std::atomic<bool> has_failed{false};    // since it last worked
-    std::atomic<unsigned> late_runs{0};     // in a row
-    std::atomic<bool> has_answered{false};  // since it was last suspected
     // The number of elements in known_shapes, so that a run that is not smaller need not take the lock.
     std::atomic<std::size_t> known_elements{std::numeric_limits<std::size_t>::max()};
-    std::mutex loading;  // held while this slot's executable is made
+    Mutex loading;  // held while this slot's executable is made
     // Guarded by State::mutex_.
-    bool out_of_rotation = false;          // rejected permanently
-    std::optional<PlacementStep> refusal;  // why it is skipped; std::nullopt while it works
     std::shared_ptr<Executable> executable;
     std::shared_ptr<const Attestation> attestation;  // made when first requested after a change
     // The input shapes of the smallest run that it has computed.
     std::shared_ptr<const std::vector<Shape>> known_shapes;
     std::shared_ptr<VendorCall> pending_load;  // the last load that a caller waited for with a limit
-    bool suspected = false;                    // requests were late on it; the background checks it
-    Clock::time_point suspected_last{};
-    // It rests, and no shapes are known for a made-up request: the next request is let through.
-    bool wants_request = false;
   };
 
   struct Pick {
@@ -124,8 +119,6 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     bool took_too_long = false;     // the run exceeded the device's limit
   };
 
-  // Only a request may be let through to a resting device; a report leaves that to the next request.
-  enum class PickFor { kRequest, kReport };
   Pick pick(const std::vector<Miss>& misses, PickFor purpose);
   Status run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
              std::span<OutputTensor> outputs, const RunOptions& options) const;
@@ -138,7 +131,8 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   void want_request(Slot& slot, std::uint64_t openings);
   void remember_shapes(Slot& slot, std::span<const TensorView> inputs);
   void suspect(Slot& slot);
-  void check_suspect(Slot& slot);
+  void missed_deadline(Slot& slot);
+  void check_suspect(Slot& slot, std::uint64_t openings);
 
   std::shared_ptr<const Attestation> attestation_of(Slot& slot, const Executable& executable);
   std::shared_ptr<const Attestation> attestation_after(const Attestation& now,
@@ -149,13 +143,11 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   void refused(Slot& slot, const Status& status);
   void failed(Slot& slot, std::uint64_t openings, const Status& status);
   void succeeded(Slot& slot, std::uint64_t openings);
-  void forget_attestations();
-  void ensure_prober();
-  void run_prober();
-  void probe_next(std::unique_lock<std::mutex>& lock);
-  template <class Work>
-  void in_background(std::unique_lock<std::mutex>& lock, const Work& work);
-  void load_standby(Slot& slot);
+  static void report(const Slot& slot, Success success);
+  void forget_attestations() LB_REQUIRES(mutex_);
+  void wake_prober();
+  std::optional<Clock::time_point> do_next_task() override;
+  void load_standby(Slot& slot, std::uint64_t openings);
   void probe(Slot& slot, std::uint64_t openings);
   [[nodiscard]] std::optional<std::chrono::milliseconds> run_timeout_of(const Slot& slot) const;
   [[nodiscard]] std::vector<PlacementStep> refusals() const;
@@ -173,14 +165,9 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   std::vector<TensorInfo> inputs_;
   std::vector<TensorInfo> outputs_;
 
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  std::condition_variable wake_;
-  std::condition_variable stopped_;
-  platform::Thread prober_;
-  bool prober_running_ = false;
-  bool stop_ = false;
-  bool standby_wanted_ = false;
+  mutable Mutex mutex_;
+  Candidates candidates_ LB_GUARDED_BY(mutex_);
+  Prober prober_;
 };
 
 }  // namespace latebind::core

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/graph/onnx_schema.h"
 #include "core/graph/onnx_structure.h"
 #include "core/graph/protobuf.h"
 #include "core/text/quote.h"
@@ -16,12 +17,6 @@ namespace {
 using core::Result;
 using core::Status;
 using core::StatusCode;
-
-constexpr std::uint32_t kFieldOfGraph = 7;
-constexpr std::uint32_t kFieldOfInitializer = 5;
-constexpr std::uint32_t kFieldOfRawData = 9;
-constexpr std::uint32_t kFieldOfExternalData = 13;
-constexpr std::uint32_t kFieldOfDataLocation = 14;
 
 std::string_view bytes_as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -53,9 +48,9 @@ Result<InlinePiece> initializer(std::span<const std::byte> tensor, const Externa
   ProtobufMessage rest;
   ProtobufFields fields(tensor);
   while (const auto field = fields.next()) {
-    if (field->number == kFieldOfExternalData && field->kind == ProtobufKind::kBytes) {
+    if (field->number == TensorProto::kExternalData && field->kind == ProtobufKind::kBytes) {
       if (!place.take(field->bytes)) return damaged_initializers();
-    } else if (field->number == kFieldOfDataLocation && field->kind == ProtobufKind::kVarint) {
+    } else if (field->number == TensorProto::kDataLocation && field->kind == ProtobufKind::kVarint) {
       is_external = field->value != 0;
     } else {
       copy_field(rest, *field);
@@ -64,25 +59,22 @@ Result<InlinePiece> initializer(std::span<const std::byte> tensor, const Externa
   if (fields.damaged()) return damaged_initializers();
   ProtobufMessage head;
   if (!is_external) {
-    head.add_head(kFieldOfInitializer, tensor.size());
+    head.add_head(GraphProto::kInitializer, tensor.size());
     return InlinePiece{head.bytes(), tensor};
   }
   const auto file = files(place.location);
-  if (!file || place.offset > file->size()) {
+  if (!file) {
     return Status(StatusCode::kInvalidModel,
                   fmt::format("the ONNX model has data in {}, which does not exist", core::quoted(place.location)));
   }
-  std::span<const std::byte> data = file->subspan(place.offset);
-  if (place.length != ExternalPlace::kToTheEnd) {
-    if (place.length > data.size()) {
-      return Status(StatusCode::kInvalidModel,
-                    fmt::format("the ONNX model has data beyond the end of {}", core::quoted(place.location)));
-    }
-    data = data.first(place.length);
+  const auto data = place.data_in(*file);
+  if (!data) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("the ONNX model has data beyond the end of {}", core::quoted(place.location)));
   }
-  rest.add_head(kFieldOfRawData, data.size());
-  head.add_head(kFieldOfInitializer, rest.bytes().size() + data.size());
-  return InlinePiece{head.bytes() + rest.bytes(), data};
+  rest.add_head(TensorProto::kRawData, data->size());
+  head.add_head(GraphProto::kInitializer, rest.bytes().size() + data->size());
+  return InlinePiece{head.bytes() + rest.bytes(), *data};
 }
 
 }  // namespace
@@ -93,14 +85,14 @@ Result<std::string> with_inline_data(std::span<const std::byte> model, const Ext
   std::size_t graph_size = 0;
   ProtobufFields fields(model);
   while (const auto field = fields.next()) {
-    if (field->number != kFieldOfGraph || field->kind != ProtobufKind::kBytes) {
+    if (field->number != ModelProto::kGraph || field->kind != ProtobufKind::kBytes) {
       copy_field(before, *field);
       continue;
     }
     ProtobufFields of_graph(field->bytes);
     while (const auto part = of_graph.next()) {
       InlinePiece piece;
-      if (part->number == kFieldOfInitializer && part->kind == ProtobufKind::kBytes) {
+      if (part->number == GraphProto::kInitializer && part->kind == ProtobufKind::kBytes) {
         LB_ASSIGN_OR_RETURN(piece, initializer(part->bytes, files));
       } else {
         ProtobufMessage copy;
@@ -117,7 +109,7 @@ Result<std::string> with_inline_data(std::span<const std::byte> model, const Ext
     return Status(StatusCode::kUnsupported,
                   fmt::format("{} MiB are too much for an ONNX model without external data", graph_size >> 20U));
   }
-  before.add_head(kFieldOfGraph, graph_size);
+  before.add_head(ModelProto::kGraph, graph_size);
   std::string whole;
   whole.reserve(before.bytes().size() + graph_size);
   whole += before.bytes();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/graph/onnx_schema.h"
 #include "core/graph/onnx_types.h"
 #include "core/graph/protobuf.h"
 
@@ -18,30 +19,6 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 using Bytes = std::span<const std::byte>;
-
-// Field numbers of onnx.proto.
-constexpr std::uint32_t kModelGraph = 7;
-constexpr std::uint32_t kGraphNode = 1;
-constexpr std::uint32_t kGraphInitializer = 5;
-constexpr std::uint32_t kGraphInput = 11;
-constexpr std::uint32_t kTensorType = 2;
-constexpr std::uint32_t kTensorName = 8;
-constexpr std::uint32_t kValueName = 1;
-constexpr std::uint32_t kValueType = 2;
-constexpr std::uint32_t kTypeTensor = 1;
-constexpr std::uint32_t kTypeElement = 1;
-constexpr std::uint32_t kNodeInput = 1;
-constexpr std::uint32_t kNodeOutput = 2;
-constexpr std::uint32_t kNodeName = 3;
-constexpr std::uint32_t kNodeOperator = 4;
-constexpr std::uint32_t kNodeAttribute = 5;
-constexpr std::uint32_t kNodeDomain = 7;
-constexpr std::uint32_t kAttributeName = 1;
-constexpr std::uint32_t kAttributeInteger = 3;
-constexpr std::uint32_t kAttributeTensor = 5;
-constexpr std::uint32_t kAttributeGraph = 6;
-constexpr std::uint32_t kAttributeIntegers = 8;
-constexpr std::uint32_t kAttributeGraphs = 11;
 
 // Operators that produce integers or truth values from any input. Sorted.
 constexpr std::array<std::string_view, 16> kGiveIntegers{
@@ -56,7 +33,7 @@ constexpr std::array<std::string_view, 14> kWork{
 };
 
 bool is_integer_type(std::uint64_t number) {
-  const auto type = element_type_of_onnx(static_cast<int>(number & 0xFFU));
+  const auto type = element_type_of_onnx(static_cast<std::int64_t>(number));
   if (!type) return false;
   switch (*type) {
     case core::ElementType::kF16:
@@ -96,11 +73,12 @@ void read_attribute(Bytes bytes, OnnxNode& node) {
   std::uint64_t number = 0;
   bool has_integer = false;
   while (const auto field = fields.next()) {
-    if (field->number == kAttributeName) name = field->text();
-    if (field->number == kAttributeInteger) number = field->value;
-    if (field->number == kAttributeInteger || field->number == kAttributeIntegers) has_integer = true;
-    if (field->number == kAttributeTensor) has_integer = is_integer_type(number_in(field->bytes, kTensorType));
-    if (field->number == kAttributeGraph || field->number == kAttributeGraphs) node.has_graph = true;
+    if (field->number == AttributeProto::kName) name = field->text();
+    if (field->number == AttributeProto::kInt) number = field->value;
+    if (field->number == AttributeProto::kInt || field->number == AttributeProto::kInts) has_integer = true;
+    if (field->number == AttributeProto::kTensor)
+      has_integer = is_integer_type(number_in(field->bytes, TensorProto::kDataType));
+    if (field->number == AttributeProto::kGraph || field->number == AttributeProto::kGraphs) node.has_graph = true;
   }
   if (name == "to") node.to = number;
   if (name.starts_with("value") && has_integer) node.has_integer_value = true;
@@ -110,12 +88,12 @@ OnnxNode read_node(Bytes bytes) {
   OnnxNode node;
   ProtobufFields fields(bytes);
   while (const auto field = fields.next()) {
-    if (field->number == kNodeInput) node.inputs.push_back(field->text());
-    if (field->number == kNodeOutput) node.outputs.push_back(field->text());
-    if (field->number == kNodeName) node.name = field->text();
-    if (field->number == kNodeOperator) node.type = field->text();
-    if (field->number == kNodeDomain) node.domain = field->text();
-    if (field->number == kNodeAttribute) read_attribute(field->bytes, node);
+    if (field->number == NodeProto::kInput) node.inputs.push_back(field->text());
+    if (field->number == NodeProto::kOutput) node.outputs.push_back(field->text());
+    if (field->number == NodeProto::kName) node.name = field->text();
+    if (field->number == NodeProto::kOpType) node.type = field->text();
+    if (field->number == NodeProto::kDomain) node.domain = field->text();
+    if (field->number == NodeProto::kAttribute) read_attribute(field->bytes, node);
   }
   return node;
 }
@@ -130,18 +108,19 @@ bool gives_integers(const OnnxNode& node, bool takes_integers) {
 
 Result<std::set<std::string, std::less<>>> read_integer_nodes(Bytes bytes, std::string_view name) {
   static_assert(std::ranges::is_sorted(kGiveIntegers) && std::ranges::is_sorted(kWork));
-  const Bytes graph = sub_message(bytes, kModelGraph);
+  const Bytes graph = sub_message(bytes, ModelProto::kGraph);
   ProtobufFields fields(graph);
   std::set<std::string_view> integers;
   std::vector<Bytes> nodes;
   while (const auto field = fields.next()) {
-    if (field->number == kGraphNode) nodes.push_back(field->bytes);
-    if (field->number == kGraphInitializer && is_integer_type(number_in(field->bytes, kTensorType))) {
-      integers.insert(text_in(field->bytes, kTensorName));
+    if (field->number == GraphProto::kNode) nodes.push_back(field->bytes);
+    if (field->number == GraphProto::kInitializer && is_integer_type(number_in(field->bytes, TensorProto::kDataType))) {
+      integers.insert(text_in(field->bytes, TensorProto::kName));
     }
-    if (field->number == kGraphInput) {
-      const Bytes tensor = sub_message(sub_message(field->bytes, kValueType), kTypeTensor);
-      if (is_integer_type(number_in(tensor, kTypeElement))) integers.insert(text_in(field->bytes, kValueName));
+    if (field->number == GraphProto::kInput) {
+      const Bytes tensor = sub_message(sub_message(field->bytes, ValueInfoProto::kType), TypeProto::kTensorType);
+      if (is_integer_type(number_in(tensor, TensorTypeProto::kElemType)))
+        integers.insert(text_in(field->bytes, ValueInfoProto::kName));
     }
   }
   if (graph.empty() || fields.damaged()) {

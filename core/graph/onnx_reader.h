@@ -7,14 +7,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/result.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::graph {
+
+// What a model declares about an input, an output or a tensor between nodes.
+struct DeclaredTensor {
+  std::optional<core::ElementType> type{};
+  bool has_shape = false;
+  std::vector<std::int64_t> shape{};  // -1 where unknown
+};
+
+// Reads a ValueInfoProto. std::nullopt when it is damaged or has more dimensions than any operator takes.
+[[nodiscard]] std::optional<DeclaredTensor> read_value_info(std::span<const std::byte> value_info);
 
 struct OnnxTensor {
   std::string name;

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/graph/onnx_builder.h"
+#include "core/graph/onnx_schema.h"
 #include "core/graph/protobuf.h"
 #include "core/text/git_lfs.h"
 
@@ -19,34 +21,44 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-constexpr std::uint32_t kGraphField = 7;
-
 // The messages that may contain a tensor, and how each leads to the next.
 enum class Message { kNone, kModel, kGraph, kNode, kAttribute, kTraining, kFunction, kSparseTensor, kTensor };
 
 Message message_in(Message outer, std::uint32_t field) {
   switch (outer) {
     case Message::kModel:
-      if (field == 7) return Message::kGraph;
-      if (field == 20) return Message::kTraining;
-      return field == 25 ? Message::kFunction : Message::kNone;
+      if (field == ModelProto::kGraph) return Message::kGraph;
+      if (field == ModelProto::kTrainingInfo) return Message::kTraining;
+      return field == ModelProto::kFunctions ? Message::kFunction : Message::kNone;
     case Message::kGraph:
-      if (field == 1) return Message::kNode;
-      if (field == 5) return Message::kTensor;
-      return field == 15 ? Message::kSparseTensor : Message::kNone;
+      if (field == GraphProto::kNode) return Message::kNode;
+      if (field == GraphProto::kInitializer) return Message::kTensor;
+      return field == GraphProto::kSparseInitializer ? Message::kSparseTensor : Message::kNone;
     case Message::kNode:
-      return field == 5 ? Message::kAttribute : Message::kNone;
+      return field == NodeProto::kAttribute ? Message::kAttribute : Message::kNone;
     case Message::kAttribute:
-      if (field == 5 || field == 10) return Message::kTensor;
-      if (field == 6 || field == 11) return Message::kGraph;
-      return field == 22 || field == 23 ? Message::kSparseTensor : Message::kNone;
+      switch (field) {
+        case AttributeProto::kTensor:
+        case AttributeProto::kTensors:
+          return Message::kTensor;
+        case AttributeProto::kGraph:
+        case AttributeProto::kGraphs:
+          return Message::kGraph;
+        case AttributeProto::kSparseTensor:
+        case AttributeProto::kSparseTensors:
+          return Message::kSparseTensor;
+        default:
+          return Message::kNone;
+      }
     case Message::kTraining:
-      return field == 1 || field == 2 ? Message::kGraph : Message::kNone;
+      return field == TrainingInfoProto::kInitialization || field == TrainingInfoProto::kAlgorithm ? Message::kGraph
+                                                                                                   : Message::kNone;
     case Message::kFunction:
-      if (field == 7) return Message::kNode;
-      return field == 11 ? Message::kAttribute : Message::kNone;
+      if (field == FunctionProto::kNode) return Message::kNode;
+      return field == FunctionProto::kAttributeProto ? Message::kAttribute : Message::kNone;
     case Message::kSparseTensor:
-      return field == 1 || field == 2 ? Message::kTensor : Message::kNone;
+      return field == SparseTensorProto::kValues || field == SparseTensorProto::kIndices ? Message::kTensor
+                                                                                         : Message::kNone;
     case Message::kTensor:
     case Message::kNone:
       break;
@@ -54,8 +66,6 @@ Message message_in(Message outer, std::uint32_t field) {
   return Message::kNone;
 }
 
-constexpr std::uint32_t kExternalDataField = 13;
-constexpr std::uint32_t kDataLocationField = 14;
 constexpr unsigned kDepthMax = 100;  // as protobuf's readers
 
 // Reads the value of a StringStringEntryProto whose key is "location". Returns false when the entry is damaged.
@@ -74,9 +84,10 @@ bool gather(std::span<const std::byte> bytes, Message message, unsigned depth, E
   if (depth > kDepthMax) return false;
   ProtobufFields fields(bytes);
   while (const auto field = fields.next()) {
-    if (message == Message::kTensor && field->number == kDataLocationField && field->value != 0) found.any = true;
+    if (message == Message::kTensor && field->number == TensorProto::kDataLocation && field->value != 0)
+      found.any = true;
     if (field->kind != ProtobufKind::kBytes) continue;
-    if (message == Message::kTensor && field->number == kExternalDataField) {
+    if (message == Message::kTensor && field->number == TensorProto::kExternalData) {
       found.any = true;
       if (!take_location(field->bytes, found)) return false;
     }
@@ -100,7 +111,7 @@ Result<std::optional<std::string>> moved_tensor(std::span<const std::byte> bytes
   bool is_external = false;
   ProtobufFields fields(bytes);
   while (const auto field = fields.next()) {
-    if (field->number != kExternalDataField || field->kind != ProtobufKind::kBytes) continue;
+    if (field->number != TensorProto::kExternalData || field->kind != ProtobufKind::kBytes) continue;
     if (!place.take(field->bytes)) return damaged_model();
     is_external = true;
     rest += text.substr(taken, fields.offset() - taken);
@@ -110,15 +121,7 @@ Result<std::optional<std::string>> moved_tensor(std::span<const std::byte> bytes
   if (!is_external) return std::optional<std::string>();
   LB_ASSIGN_OR_RETURN(place, place_of(std::move(place)));
   ProtobufMessage entries;
-  const auto add = [&entries](std::string_view key, std::string_view value) {
-    ProtobufMessage entry;
-    entry.add_bytes(1, key);
-    entry.add_bytes(2, value);
-    entries.add_message(kExternalDataField, entry);
-  };
-  add("location", place.location);
-  add("offset", fmt::format("{}", place.offset));
-  if (place.length != ExternalPlace::kToTheEnd) add("length", fmt::format("{}", place.length));
+  add_external_place(entries, place);
   return std::optional(rest + std::string(text.substr(taken)) + entries.bytes());
 }
 
@@ -161,6 +164,13 @@ bool ExternalPlace::take(std::span<const std::byte> entry) {
   return error == std::errc() && end == value.data() + value.size() && !damaged;
 }
 
+std::optional<std::span<const std::byte>> ExternalPlace::data_in(std::span<const std::byte> file) const {
+  if (offset > file.size()) return std::nullopt;
+  const auto rest = file.subspan(static_cast<std::size_t>(offset));
+  if (length == kToTheEnd) return rest;
+  return length > rest.size() ? std::nullopt : std::optional(rest.first(static_cast<std::size_t>(length)));
+}
+
 Result<std::string> with_external_places(std::span<const std::byte> bytes, const NewPlace& place_of) {
   LB_ASSIGN_OR_RETURN(auto made, moved(bytes, Message::kModel, 0, place_of));
   if (made) return *std::move(made);
@@ -171,7 +181,7 @@ Status check_onnx_structure(std::span<const std::byte> bytes) {
   bool has_graph = false;
   ProtobufFields fields(bytes);
   while (const auto field = fields.next())
-    has_graph = has_graph || (field->number == kGraphField && field->kind == ProtobufKind::kBytes);
+    has_graph = has_graph || (field->number == ModelProto::kGraph && field->kind == ProtobufKind::kBytes);
   if (fields.damaged()) {
     if (core::is_git_lfs_pointer({reinterpret_cast<const char*>(bytes.data()), bytes.size()}))
       return Status(StatusCode::kInvalidModel, std::string(core::kGitLfsPointer));
@@ -188,23 +198,20 @@ ExternalLocations external_data_locations(std::span<const std::byte> bytes) {
 }
 
 InitializerData initializer_data(std::span<const std::byte> bytes) {
-  constexpr std::uint32_t kInitializerField = 5;
-  constexpr std::uint32_t kNameField = 8;
-  constexpr std::uint32_t kRawDataField = 9;
   InitializerData found;
   ProtobufFields model(bytes);
   while (const auto part = model.next()) {
-    if (part->number != kGraphField || part->kind != ProtobufKind::kBytes) continue;
+    if (part->number != ModelProto::kGraph || part->kind != ProtobufKind::kBytes) continue;
     ProtobufFields graph(part->bytes);
     while (const auto tensor = graph.next()) {
-      if (tensor->number != kInitializerField || tensor->kind != ProtobufKind::kBytes) continue;
+      if (tensor->number != GraphProto::kInitializer || tensor->kind != ProtobufKind::kBytes) continue;
       std::string_view name;
       std::optional<std::span<const std::byte>> data;
       ProtobufFields fields(tensor->bytes);
       while (const auto field = fields.next()) {
         if (field->kind != ProtobufKind::kBytes) continue;
-        if (field->number == kNameField) name = field->text();
-        if (field->number == kRawDataField) data = field->bytes;
+        if (field->number == TensorProto::kName) name = field->text();
+        if (field->number == TensorProto::kRawData) data = field->bytes;
       }
       if (data && !fields.damaged()) found.emplace(name, *data);
     }

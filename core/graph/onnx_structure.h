@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -44,6 +45,8 @@ struct ExternalPlace {
 
   // Reads an entry. Returns false if it is damaged or a number is missing.
   bool take(std::span<const std::byte> entry);
+  // Returns the tensor's data; std::nullopt if the file is too short.
+  [[nodiscard]] std::optional<std::span<const std::byte>> data_in(std::span<const std::byte> file) const;
 };
 
 // Returns the model with new places for the data that its tensors, in any graph, have in files. `place_of` makes each

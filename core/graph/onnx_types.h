@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 
 #include "core/tensor/tensor.h"
@@ -37,7 +38,7 @@ inline constexpr std::array<OnnxType, 13> kOnnxTypes{{
 }
 
 // Returns std::nullopt for types that Latebind does not have: strings, complex numbers, 8-bit floats and smaller.
-[[nodiscard]] constexpr std::optional<core::ElementType> element_type_of_onnx(int number) {
+[[nodiscard]] constexpr std::optional<core::ElementType> element_type_of_onnx(std::int64_t number) {
   const auto* const found = std::ranges::find(kOnnxTypes, number, &OnnxType::number);
   return found != kOnnxTypes.end() ? std::optional(found->type) : std::nullopt;
 }

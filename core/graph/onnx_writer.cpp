@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "core/graph/lowering.h"
+#include "core/graph/onnx_builder.h"
+#include "core/graph/onnx_schema.h"
 #include "core/graph/onnx_types.h"
 #include "core/graph/protobuf.h"
 
@@ -23,39 +25,6 @@ using core::StatusCode;
 
 constexpr std::int64_t kIrVersion = 9;
 constexpr std::int64_t kOpset = 20;
-
-ProtobufMessage int_attribute(std::string_view name, std::int64_t value) {
-  ProtobufMessage attribute;
-  attribute.add_bytes(1, name);
-  attribute.add_int(3, value);
-  attribute.add_int(20, 2);
-  return attribute;
-}
-
-ProtobufMessage ints_attribute(std::string_view name, std::span<const std::int64_t> values) {
-  ProtobufMessage attribute;
-  attribute.add_bytes(1, name);
-  for (const std::int64_t value : values)
-    attribute.add_int(8, value);
-  attribute.add_int(20, 7);
-  return attribute;
-}
-
-ProtobufMessage float_attribute(std::string_view name, float value) {
-  ProtobufMessage attribute;
-  attribute.add_bytes(1, name);
-  attribute.add_float(2, value);
-  attribute.add_int(20, 1);
-  return attribute;
-}
-
-ProtobufMessage string_attribute(std::string_view name, std::string_view value) {
-  ProtobufMessage attribute;
-  attribute.add_bytes(1, name);
-  attribute.add_bytes(4, value);
-  attribute.add_int(20, 3);
-  return attribute;
-}
 
 // Its own bytes, then bytes elsewhere, so that a message need not be gathered in memory before it is written.
 struct Piece {
@@ -73,7 +42,7 @@ class OnnxGraphWriter {
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
   [[nodiscard]] std::uint64_t size() const;
 
-  void operator()(const Input& op) { write_value(11, op.name, op.type, op.shape); }
+  void operator()(const Input& op) { write_value(GraphProto::kInput, op.name, op.type, op.shape); }
   void operator()(const Weight& op);
   void operator()(const primitive::Constant& op);
   void operator()(const primitive::Convert& op) {
@@ -114,7 +83,7 @@ class OnnxGraphWriter {
   using Names = std::initializer_list<std::string>;
 
   void write_value(unsigned field, std::string_view name, ElementType type, const Shape& shape);
-  void add_tensor(const ProtobufMessage& tensor) { graph_message_.add_message(5, tensor); }
+  void add_tensor(const ProtobufMessage& tensor) { graph_message_.add_message(GraphProto::kInitializer, tensor); }
   // Adds a node whose value is that of the current primitive.
   void emit(std::string_view type, Names inputs, Attributes attributes = {}) {
     emit_named(type, inputs, name_of(Value{at_}), attributes);
@@ -147,24 +116,14 @@ std::string OnnxGraphWriter::name_of(Value value) const {
   return fmt::format("v{}", value.node);
 }
 
-// Writes the name, type and shape of a tensor.
-ProtobufMessage tensor_head(std::string_view name, ElementType type, std::span<const std::int64_t> shape) {
-  ProtobufMessage tensor;
-  for (const std::int64_t dim : shape)
-    tensor.add_int(1, dim);
-  tensor.add_int(2, onnx_type(type));
-  tensor.add_bytes(8, name);
-  return tensor;
-}
-
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 std::string OnnxGraphWriter::initializer(std::string name, const Shape& shape, std::span<const std::int64_t> values) {
   if (numbers_written_.insert(name).second) {
-    ProtobufMessage tensor = tensor_head(name, ElementType::kI64, shape.dims());
-    tensor.add_bytes(9, text_of(std::as_bytes(values)));
+    ProtobufMessage tensor = tensor_head(onnx_type(ElementType::kI64), shape.dims(), name);
+    tensor.add_bytes(TensorProto::kRawData, text_of(std::as_bytes(values)));
     add_tensor(tensor);
   }
   return name;
@@ -186,65 +145,35 @@ std::string OnnxGraphWriter::columns_of(Value value) {
 }
 
 void OnnxGraphWriter::emit_named(std::string_view type, Names inputs, std::string_view output, Attributes attributes) {
-  ProtobufMessage node;
-  for (const std::string& input : inputs)
-    node.add_bytes(1, input);
-  node.add_bytes(2, output);
-  node.add_bytes(3, output);
-  node.add_bytes(4, type);
-  for (const ProtobufMessage& attribute : attributes)
-    node.add_message(5, attribute);
-  graph_message_.add_message(1, node);
+  const std::string value(output);
+  graph_message_.add_message(GraphProto::kNode, node_message(type, inputs, std::span(&value, 1), value, attributes));
 }
 
 void OnnxGraphWriter::write_value(unsigned field, std::string_view name, ElementType type, const Shape& shape) {
-  ProtobufMessage dims;
-  for (std::size_t i = 0; i < shape.rank(); ++i) {
-    ProtobufMessage dim;
-    if (shape[i] >= 0) {
-      dim.add_int(1, shape[i]);
-    } else {
-      dim.add_bytes(2, i == 0 ? "batch" : "tokens");
-    }
-    dims.add_message(1, dim);
-  }
-  ProtobufMessage tensor;
-  tensor.add_int(1, onnx_type(type));
-  tensor.add_message(2, dims);
-  ProtobufMessage kind;
-  kind.add_message(1, tensor);
-  ProtobufMessage value;
-  value.add_bytes(1, name);
-  value.add_message(2, kind);
-  graph_message_.add_message(field, value);
+  std::vector<OnnxDimension> dimensions;
+  for (std::size_t i = 0; i < shape.rank(); ++i)
+    dimensions.push_back({.size = shape[i], .name = i == 0 ? "batch" : "tokens"});
+  graph_message_.add_message(field, value_info(name, onnx_type(type), dimensions));
 }
 
 void OnnxGraphWriter::operator()(const Weight& op) {
-  ProtobufMessage tensor = tensor_head(op.name, op.type, op.shape.dims());
+  ProtobufMessage tensor = tensor_head(onnx_type(op.type), op.shape.dims(), op.name);
   const auto bytes = graph_.bytes_of(op);
   if (!locations_.empty()) {
-    const auto entry = [&](std::string_view key, std::string_view value) {
-      ProtobufMessage message;
-      message.add_bytes(1, key);
-      message.add_bytes(2, value);
-      tensor.add_message(13, message);
-    };
-    entry("location", locations_[op.file]);
-    entry("offset", fmt::format("{}", op.offset));
-    entry("length", fmt::format("{}", bytes.size()));
-    tensor.add_int(14, 1);
+    add_external_place(tensor, {.location = locations_[op.file], .offset = op.offset, .length = bytes.size()});
+    tensor.add_varint(TensorProto::kDataLocation, TensorProto::kExternal);
     add_tensor(tensor);
     return;
   }
-  tensor.add_head(9, bytes.size());
-  graph_message_.add_head(5, tensor.bytes().size() + bytes.size());
+  tensor.add_head(TensorProto::kRawData, bytes.size());
+  graph_message_.add_head(GraphProto::kInitializer, tensor.bytes().size() + bytes.size());
   pieces_.push_back({.head = graph_message_.bytes() + tensor.bytes(), .tail = bytes});
   graph_message_ = {};
 }
 
 void OnnxGraphWriter::operator()(const primitive::Constant& op) {
-  ProtobufMessage tensor = tensor_head(name_of(Value{at_}), op.type, op.shape.dims());
-  tensor.add_bytes(9, text_of(op.bytes));
+  ProtobufMessage tensor = tensor_head(onnx_type(op.type), op.shape.dims(), name_of(Value{at_}));
+  tensor.add_bytes(TensorProto::kRawData, text_of(op.bytes));
   add_tensor(tensor);
 }
 
@@ -337,23 +266,14 @@ std::uint64_t OnnxGraphWriter::size() const {
 }
 
 void OnnxGraphWriter::write() {
-  graph_message_.add_bytes(2, "latebind");
+  graph_message_.add_bytes(GraphProto::kName, "latebind");
   for (at_ = 0; at_ < network_.nodes.size(); ++at_)
     std::visit(*this, network_.nodes[at_].op);
   for (const PrimitiveOutput& output : network_.outputs)
-    write_value(12, output.name, network_.node(output.value).type, output.shape);
+    write_value(GraphProto::kOutput, output.name, network_.node(output.value).type, output.shape);
   pieces_.push_back({.head = graph_message_.bytes(), .tail = {}});
 
-  ProtobufMessage opset;
-  opset.add_bytes(1, "");
-  opset.add_int(2, kOpset);
-  ProtobufMessage model;
-  model.add_int(1, kIrVersion);
-  model.add_bytes(2, "latebind");
-  model.add_bytes(3, LATEBIND_VERSION);
-  model.add_message(8, opset);
-  model.add_head(7, size());
-  pieces_.insert(pieces_.begin(), {.head = model.bytes(), .tail = {}});
+  pieces_.insert(pieces_.begin(), {.head = model_head(kIrVersion, kOpset, LATEBIND_VERSION, size()), .tail = {}});
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/graph/onnx_schema.h"
 #include "core/graph/onnx_structure.h"
 #include "core/platform/digest.h"
 #include "core/platform/files/file_identity.h"
@@ -39,16 +40,16 @@ bool looks_like_onnx(std::string_view head) {
   constexpr unsigned kLengthDelimited = 2;
   const auto tag = static_cast<unsigned char>(head[0]);
   switch (tag >> 3U) {
-    case 1:  // ir_version
-    case 5:  // model_version
+    case graph::ModelProto::kIrVersion:
+    case graph::ModelProto::kModelVersion:
       return (tag & 7U) == kVarint;
-    case 2:   // producer_name
-    case 3:   // producer_version
-    case 4:   // domain
-    case 6:   // doc_string
-    case 7:   // graph
-    case 8:   // opset_import
-    case 14:  // metadata_props
+    case graph::ModelProto::kProducerName:
+    case graph::ModelProto::kProducerVersion:
+    case graph::ModelProto::kDomain:
+    case graph::ModelProto::kDocString:
+    case graph::ModelProto::kGraph:
+    case graph::ModelProto::kOpsetImport:
+    case graph::ModelProto::kMetadataProps:
       return (tag & 7U) == kLengthDelimited;
     default:
       return false;

@@ -199,15 +199,19 @@ struct LeftNodes {
   friend bool operator==(const LeftNodes&, const LeftNodes&) = default;
 };
 
-// A model compiled by one backend for one device and one version of its runtime.
-struct Blob {
+// What a blob was made by and for. It suffices to reject most blobs that do not fit, before their bytes are read.
+struct BlobLabel {
   std::string backend;          // "openvino"
   std::string device;           // "CPU", without the backend
   std::string runtime_version;  // of the vendor library that made it
   Precision precision = Precision::kF32;
-  SharedBytes bytes;
   // The vendor's own compatibility string, which only the vendor understands; may be empty.
   std::string compatibility{};
+};
+
+// A model compiled by one backend for one device and one version of its runtime.
+struct Blob : BlobLabel {
+  SharedBytes bytes;
   // True when the loader copies the bytes, or when a copy costs little compared with a blob that is stored whole.
   // Otherwise the bytes are used where they are, which may be a mapping.
   bool is_copied = false;

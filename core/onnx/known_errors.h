@@ -1,22 +1,30 @@
-// KnownErrors: what a version of a vendor's library computes differently from ONNX, although it accepts the model.
+// KnownErrors: what a version of a vendor's library computes as ONNX defines it, and what it computes differently
+// although it accepts the model.
 //
-// The table is data that a backend has for its vendor (Backend::known_errors()). It is made by
-// tests/onnx/find_known_errors.py, which tries every operator, element type and kind of number. A line has, separated
-// by tabs, an operator (or '*' for any), the conditions on a node, and the vendor's version that showed the error. '#'
-// begins a comment. The conditions, separated by spaces:
+// The table is data that a backend has for its vendor (Backend::known_errors()). A line has, separated by tabs,
+// operators, the conditions on a node, and the vendor's version. '#' begins a comment. There are two kinds of lines:
+//   +Add|Sub   nodes of these operators are taken if the conditions hold. If a version has such lines, every other node
+//              is refused.
+//   Add        nodes of this operator ('*': of any) are computed differently if the conditions hold, and are refused
+//              even if they are taken otherwise. These lines are made by tests/onnx/find_known_errors.py, which tries
+//              every operator, element type and kind of number.
+// The conditions, separated by spaces:
 //   attr:NAME  attr:NAME=VALUE  attr:NAME!=VALUE   the attribute is present; equals VALUE; has another value
 //   no-attr:NAME                                   the attribute is absent
 //   opset:LOW..HIGH                                the version of ONNX's operators is in this range or not known
 //   in:I  no-in:I  out:I                           the input or output is given, or not
-//   run:I  const:I  const:all                      the input is known only during a run; is constant; all of them are
+//   run:I  run:any                                 the input is known only during a run; any of them is
+//   const:I  const:all                             the input is constant; all of them are
 //   odd:I                                          the input may be other than an even number
 //   type:I=f32|f16                                 the type of the input
 //   rank:I=2                                       the rank of the input, which holds also if the rank is not known
 //   many:I                                         the input may have more than one element
+//   open:I                                         the input is known only during a run, and so is one of its sizes
 //   any:f64                                        an input or output has this type
 //   before:OP                                      a node of this operator takes one of the outputs
 //   after:I=OP                                     a node of this operator in the same graph makes the input
-//   may:KIND                                       numbers of this kind may reach the node (kNumberKinds)
+//   may:KIND                                       numbers of this kind may reach the node (kNumberKinds); not in a
+//                                                  line that begins with +
 // Values are integers, texts, floating-point numbers as %g writes them, and lists of integers with commas. A line holds
 // for the version that it names, and for all versions that no line names, because they have not been shown to be right.
 // A line for "before 2026.4.1" holds for every older version.
@@ -68,7 +76,7 @@ class KnownErrors {
   static core::Result<KnownErrors> read(std::string_view table, std::string_view where,
                                         std::span<const std::string> runtimes);
 
-  [[nodiscard]] bool empty() const { return rules_.empty(); }
+  [[nodiscard]] bool empty() const { return rules_.empty() && taken_.empty(); }
 
   // A node among its neighbours, with the ranges of its inputs (null when not given) and outputs.
   struct Case {
@@ -79,8 +87,12 @@ class KnownErrors {
     const std::set<std::pair<std::string, std::string>>& followers;  // (a tensor, an operator that takes it)
     const std::map<std::string, std::string>& makers;                // the operator that makes a tensor
   };
-  // Returns why the node is not computed as ONNX defines it, or "" when no error is known.
+  // Returns why the node is refused, or "" if it is computed as ONNX defines it.
   [[nodiscard]] std::string of(const Case& one) const;
+
+  // In the place of an input in the table.
+  static constexpr std::string_view kAll = "all";
+  static constexpr std::string_view kAnyInput = "any";
 
   // In alphabetical order of their words in the table.
   enum class ConditionKind : std::uint8_t {
@@ -95,6 +107,7 @@ class KnownErrors {
     kNoAttribute,
     kNoInput,
     kOdd,
+    kOpen,
     kOpset,
     kOutput,
     kRank,
@@ -116,17 +129,26 @@ class KnownErrors {
     std::uint32_t types = 0;      // for kAny and kType: a bit for each ElementType
     NumberKind number_kind = {};  // for kMay
   };
+  // The bit of a type in Condition::types.
+  static constexpr std::uint32_t bit_of(core::ElementType type) {
+    return std::uint32_t{1} << static_cast<unsigned>(type);
+  }
 
  private:
   struct Rule {
     std::string op;
     std::vector<Condition> conditions;
     std::string runtime;  // "openvino 2026.4.1", "openvino before 2026.4.1"
+    bool takes = false;   // the line began with +
   };
-  [[nodiscard]] const Rule* met_by(const Case& one, std::string_view op) const;
-
   // Rules by operator, including "*", each list in the table's order.
-  std::map<std::string, std::vector<Rule>, std::less<>> rules_;
+  using Rules = std::map<std::string, std::vector<Rule>, std::less<>>;
+  static core::Result<std::vector<Rule>> rules_in(std::string_view table, std::string_view where);
+  [[nodiscard]] static const Rule* met_by(const Case& one, const Rules& rules, std::string_view op);
+
+  Rules rules_;
+  // By backend: what is taken, for the backends that have such lines.
+  std::map<std::string, Rules, std::less<>> taken_;
 };
 
 struct KnownErrorReport {

@@ -65,8 +65,7 @@ std::set<std::string> masks_of(const Network& network) {
       makers[output] = &node;
     if (!node.domain.empty() || node.inputs.empty()) continue;
     const Attribute* to = node.op == "Cast" ? node.find("to") : nullptr;
-    const auto type =
-        to != nullptr && to->integer ? graph::element_type_of_onnx(static_cast<int>(*to->integer)) : std::nullopt;
+    const auto type = to != nullptr && to->integer ? graph::element_type_of_onnx(*to->integer) : std::nullopt;
     if (node.op != "CumSum" && !(type && is_float(*type))) continue;
     const std::string_view name = moved_from(node.inputs[0], makers);
     if (inputs.contains(name)) found.emplace(name);

@@ -6,7 +6,7 @@
 #include <bit>
 #include <utility>
 
-#include "core/graph/onnx_types.h"
+#include "core/graph/onnx_schema.h"
 #include "core/graph/protobuf.h"
 #include "core/onnx/tensor_proto.h"
 
@@ -16,6 +16,12 @@ namespace {
 using core::Result;
 using core::Status;
 using core::StatusCode;
+using graph::AttributeProto;
+using graph::FunctionProto;
+using graph::GraphProto;
+using graph::ModelProto;
+using graph::NodeProto;
+using graph::OperatorSetIdProto;
 using graph::ProtobufField;
 using graph::ProtobufFields;
 using graph::ProtobufKind;
@@ -26,18 +32,19 @@ constexpr std::size_t kNetworksMax = 100'000;
 constexpr unsigned kNestedMax = 16;
 constexpr std::size_t kTextMax = 256;
 
-// Returns the version of ONNX's own operators that a model (`number` 8) or a function (9) declares; 0 if it declares
-// none.
+// Returns the version of ONNX's own operators that a model or a function declares in its field `number`; 0 if it
+// declares none.
 std::int64_t opset_in(Bytes bytes, std::uint32_t number) {
   std::int64_t version = 0;
   ProtobufFields fields(bytes);
   while (const auto field = fields.next()) {
     if (field->number != number || field->kind != ProtobufKind::kBytes) continue;
-    const std::string_view domain = graph::text_in(field->bytes, 1);
+    const std::string_view domain = graph::text_in(field->bytes, OperatorSetIdProto::kDomain);
     if (!domain.empty() && domain != "ai.onnx") continue;
     ProtobufFields parts(field->bytes);
     while (const auto part = parts.next()) {
-      if (part->number == 2 && part->kind == ProtobufKind::kVarint) version = static_cast<std::int64_t>(part->value);
+      if (part->number == OperatorSetIdProto::kVersion && part->kind == ProtobufKind::kVarint)
+        version = static_cast<std::int64_t>(part->value);
     }
   }
   return version;
@@ -51,36 +58,8 @@ struct Reader : TensorReader {
   std::shared_ptr<Network> network(Bytes bytes, unsigned depth);
   Node node(Bytes bytes, unsigned depth);
   void attribute(Bytes bytes, Node& node, unsigned depth);
-  Declared value(Bytes bytes);
   std::shared_ptr<const Network> function(Bytes bytes, std::string& key);
 };
-
-// Reads a ValueInfoProto: type, tensor_type, elem_type and shape.
-Declared Reader::value(Bytes bytes) {
-  Declared declared;
-  ProtobufFields fields(graph::sub_message(graph::sub_message(bytes, 2), 1));
-  while (const auto field = fields.next()) {
-    if (field->number == 1) declared.type = type_numbered(field->value);
-    if (field->number != 2) continue;
-    declared.has_shape = true;
-    ProtobufFields sizes(field->bytes);
-    while (const auto one = sizes.next()) {
-      if (one->number != 1) continue;
-      std::int64_t size = -1;
-      ProtobufFields parts(one->bytes);
-      while (const auto part = parts.next()) {
-        if (part->number == 1 && part->kind == ProtobufKind::kVarint) size = static_cast<std::int64_t>(part->value);
-        if (part->number == 2) size = -1;  // a name
-      }
-      finish(parts);
-      count_name();
-      if (!damaged) declared.shape.push_back(size >= 0 ? size : -1);
-    }
-    finish(sizes);
-  }
-  finish(fields);
-  return declared;
-}
 
 void Reader::attribute(Bytes bytes, Node& node, unsigned depth) {
   Attribute attribute;
@@ -91,10 +70,10 @@ void Reader::attribute(Bytes bytes, Node& node, unsigned depth) {
   while (const auto field = fields.next()) {
     if (damaged) return;
     switch (field->number) {
-      case 1:
+      case AttributeProto::kName:
         name = named(*field);
         break;
-      case 2: {
+      case AttributeProto::kFloat: {
         std::uint32_t bits = 0;
         if (field->bytes.size() == sizeof bits) {
           for (std::size_t i = 0; i < sizeof bits; ++i)
@@ -104,25 +83,25 @@ void Reader::attribute(Bytes bytes, Node& node, unsigned depth) {
         attribute.text = fmt::format("{:g}", *attribute.number);
         break;
       }
-      case 3:
+      case AttributeProto::kInt:
         attribute.integer = static_cast<std::int64_t>(field->value);
         attribute.text = fmt::to_string(*attribute.integer);
         break;
-      case 4:
+      case AttributeProto::kString:
         attribute.text = std::string(field->text().substr(0, kTextMax));
         break;
-      case 5:
+      case AttributeProto::kTensor:
         attribute.tensor = tensor(field->bytes, nullptr);
         break;
-      case 6:
-      case 11:
+      case AttributeProto::kGraph:
+      case AttributeProto::kGraphs:
         attribute.networks.push_back(network(field->bytes, depth + 1));
         break;
-      case 7:
+      case AttributeProto::kFloats:
         append(floats, field->bytes.first(std::min(field->bytes.size(), kConstantElementsMax * 4)));
         if (floats.size() > kConstantElementsMax * 4) floats.clear();
         break;
-      case 8:
+      case AttributeProto::kInts:
         if (field->bytes.size() > kConstantElementsMax * 10 || numbers.size() > kConstantElementsMax) break;
         for (const std::int64_t one : integers(*field)) {
           if (attribute.text.size() < kTextMax)
@@ -130,7 +109,7 @@ void Reader::attribute(Bytes bytes, Node& node, unsigned depth) {
           numbers.push_back(one);
         }
         break;
-      case 21:
+      case AttributeProto::kRefAttrName:
         attribute.of_caller = named(*field);
         break;
       default:
@@ -159,26 +138,26 @@ Node Reader::node(Bytes bytes, unsigned depth) {
   while (const auto field = fields.next()) {
     if (damaged) return node;
     switch (field->number) {
-      case 1:
+      case NodeProto::kInput:
         node.inputs.push_back(named(*field));
         break;
-      case 2:
+      case NodeProto::kOutput:
         node.outputs.push_back(named(*field));
         break;
-      case 3:
+      case NodeProto::kName:
         node.name = named(*field);
         break;
-      case 4:
+      case NodeProto::kOpType:
         node.op = named(*field);
         break;
-      case 5:
+      case NodeProto::kAttribute:
         attribute(field->bytes, node, depth);
         break;
-      case 7:
+      case NodeProto::kDomain:
         node.domain = named(*field);
         if (node.domain == "ai.onnx") node.domain.clear();
         break;
-      case 8:
+      case NodeProto::kOverload:
         node.overload = named(*field);
         break;
       default:
@@ -199,30 +178,32 @@ std::shared_ptr<Network> Reader::network(Bytes bytes, unsigned depth) {
   while (const auto field = fields.next()) {
     if (damaged) break;
     switch (field->number) {
-      case 1:
+      case GraphProto::kNode:
         made->nodes.push_back(node(field->bytes, depth));
         break;
-      case 5: {
+      case GraphProto::kInitializer: {
         std::string name;
         Constant constant = tensor(field->bytes, &name);
         made->constants[std::move(name)] = std::move(constant);
         break;
       }
-      case 15: {  // SparseTensorProto: its numbers and 0
+      case GraphProto::kSparseInitializer: {  // SparseTensorProto: its numbers and 0
         Constant constant;
         std::string name;
-        constant.type = tensor(graph::sub_message(field->bytes, 1), &name).type;
+        constant.type = tensor(graph::sub_message(field->bytes, graph::SparseTensorProto::kValues), &name).type;
         made->constants[std::move(name)] = std::move(constant);
         break;
       }
-      case 11:
-      case 12:
-      case 13: {
+      case GraphProto::kInput:
+      case GraphProto::kOutput:
+      case GraphProto::kValueInfo: {
         count_name();
-        std::string name{graph::text_in(field->bytes, 1)};
-        if (field->number == 11) made->inputs.push_back(name);
-        if (field->number == 12) made->outputs.push_back(name);
-        made->declared[std::move(name)] = value(field->bytes);
+        std::string name{graph::text_in(field->bytes, graph::ValueInfoProto::kName)};
+        if (field->number == GraphProto::kInput) made->inputs.push_back(name);
+        if (field->number == GraphProto::kOutput) made->outputs.push_back(name);
+        auto declared = graph::read_value_info(field->bytes);
+        if (!declared) damaged = true;
+        made->declared[std::move(name)] = declared.value_or(Declared());
         break;
       }
       default:
@@ -243,17 +224,17 @@ std::shared_ptr<const Network> Reader::function(Bytes bytes, std::string& key) {
   std::string overload;
   Node defaults;
   const std::int64_t of_model = opset;
-  if (const std::int64_t own = opset_in(bytes, 9); own != 0) opset = own;
+  if (const std::int64_t own = opset_in(bytes, FunctionProto::kOpsetImport); own != 0) opset = own;
   ProtobufFields fields(bytes);
   while (const auto field = fields.next()) {
     if (damaged) break;
-    if (field->number == 1) name = named(*field);
-    if (field->number == 4) made->inputs.push_back(named(*field));
-    if (field->number == 5) made->outputs.push_back(named(*field));
-    if (field->number == 7) made->nodes.push_back(node(field->bytes, 1));
-    if (field->number == 10) domain = named(*field);
-    if (field->number == 11) attribute(field->bytes, defaults, 1);
-    if (field->number == 13) overload = named(*field);
+    if (field->number == FunctionProto::kName) name = named(*field);
+    if (field->number == FunctionProto::kInput) made->inputs.push_back(named(*field));
+    if (field->number == FunctionProto::kOutput) made->outputs.push_back(named(*field));
+    if (field->number == FunctionProto::kNode) made->nodes.push_back(node(field->bytes, 1));
+    if (field->number == FunctionProto::kDomain) domain = named(*field);
+    if (field->number == FunctionProto::kAttributeProto) attribute(field->bytes, defaults, 1);
+    if (field->number == FunctionProto::kOverload) overload = named(*field);
   }
   finish(fields);
   opset = of_model;
@@ -267,17 +248,17 @@ std::shared_ptr<const Network> Reader::function(Bytes bytes, std::string& key) {
 Result<OnnxNetwork> read_onnx_network(Bytes bytes, std::string_view name, const ExternalData& external) {
   Reader reader;
   reader.external = external;
-  reader.opset = opset_in(bytes, 8);
+  reader.opset = opset_in(bytes, ModelProto::kOpsetImport);
   OnnxNetwork model;
   ProtobufFields fields(bytes);
   bool has_graph = false;
   while (const auto field = fields.next()) {
-    if (field->number == 7 && field->kind == ProtobufKind::kBytes) {
+    if (field->number == ModelProto::kGraph && field->kind == ProtobufKind::kBytes) {
       // Protobuf readers would merge two graphs into one.
       if (std::exchange(has_graph, true)) reader.damaged = true;
       model.network = std::move(*reader.network(field->bytes, 0));
     }
-    if (field->number == 25 && field->kind == ProtobufKind::kBytes) {
+    if (field->number == ModelProto::kFunctions && field->kind == ProtobufKind::kBytes) {
       std::string key;
       auto made = reader.function(field->bytes, key);
       if (!model.functions.try_emplace(std::move(key), std::move(made)).second) reader.damaged = true;

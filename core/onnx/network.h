@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/graph/onnx_reader.h"
 #include "core/result.h"
 #include "core/tensor/tensor.h"
 
@@ -35,12 +36,7 @@ struct Constant {
   bool is_read = false;
 };
 
-// What the model declares about a tensor between nodes.
-struct Declared {
-  std::optional<core::ElementType> type{};
-  bool has_shape = false;
-  std::vector<std::int64_t> shape{};  // -1 where unknown
-};
+using Declared = graph::DeclaredTensor;
 
 struct Network;
 

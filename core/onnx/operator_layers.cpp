@@ -100,7 +100,7 @@ core::ElementType type_of_attribute(const Node& node, std::string_view name, Ele
   const Attribute* attribute = node.find(name);
   if (attribute == nullptr || !attribute->integer || *attribute->integer < 0 || *attribute->integer > 255)
     return otherwise;
-  return graph::element_type_of_onnx(static_cast<int>(*attribute->integer)).value_or(otherwise);
+  return graph::element_type_of_onnx(*attribute->integer).value_or(otherwise);
 }
 
 std::optional<ValueRange> layer_range(const Node& node, const ValueRange& x, Ranges inputs) {

@@ -3,6 +3,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/graph/onnx_schema.h"
 #include "core/graph/protobuf.h"
 
 namespace latebind::onnx {
@@ -14,36 +15,27 @@ using graph::ProtobufKind;
 constexpr std::size_t kPortsMax = 65536;
 constexpr std::size_t kGivenNamesMax = std::size_t{1} << 20U;
 
-// Fields of onnx.proto.
-constexpr std::uint32_t kModelGraph = 7;
-constexpr std::uint32_t kGraphInitializer = 5;
-constexpr std::uint32_t kGraphInput = 11;
-constexpr std::uint32_t kGraphOutput = 12;
-constexpr std::uint32_t kGraphSparseInitializer = 15;
-constexpr std::uint32_t kValueName = 1;
-constexpr std::uint32_t kTensorName = 8;
-constexpr std::uint32_t kSparseValues = 1;
-
 }  // namespace
 
 PortNames port_names_of(std::span<const std::byte> model) {
   PortNames names;
   std::set<std::string_view> given;  // by the model itself
-  ProtobufFields fields(graph::sub_message(model, kModelGraph));
+  ProtobufFields fields(graph::sub_message(model, graph::ModelProto::kGraph));
   while (const auto field = fields.next()) {
     if (field->kind != ProtobufKind::kBytes) continue;
     switch (field->number) {
-      case kGraphInitializer:
-        given.insert(graph::text_in(field->bytes, kTensorName));
+      case graph::GraphProto::kInitializer:
+        given.insert(graph::text_in(field->bytes, graph::TensorProto::kName));
         break;
-      case kGraphSparseInitializer:
-        given.insert(graph::text_in(graph::sub_message(field->bytes, kSparseValues), kTensorName));
+      case graph::GraphProto::kSparseInitializer:
+        given.insert(graph::text_in(graph::sub_message(field->bytes, graph::SparseTensorProto::kValues),
+                                    graph::TensorProto::kName));
         break;
-      case kGraphInput:
-        names.inputs.emplace_back(graph::text_in(field->bytes, kValueName));
+      case graph::GraphProto::kInput:
+        names.inputs.emplace_back(graph::text_in(field->bytes, graph::ValueInfoProto::kName));
         break;
-      case kGraphOutput:
-        names.outputs.emplace_back(graph::text_in(field->bytes, kValueName));
+      case graph::GraphProto::kOutput:
+        names.outputs.emplace_back(graph::text_in(field->bytes, graph::ValueInfoProto::kName));
         break;
       default:
         break;

@@ -1,11 +1,12 @@
 #include "core/onnx/tensor_proto.h"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "core/graph/onnx_schema.h"
+#include "core/graph/onnx_structure.h"
 #include "core/graph/onnx_types.h"
 
 namespace latebind::onnx {
@@ -14,37 +15,10 @@ namespace {
 using graph::ProtobufField;
 using graph::ProtobufFields;
 using graph::ProtobufKind;
+using graph::TensorProto;
 using Bytes = std::span<const std::byte>;
 
 constexpr std::size_t kNamesMax = 10'000'000;
-
-// The place of a tensor's data in another file.
-struct Elsewhere {
-  std::string_view location{};
-  std::uint64_t offset = 0;
-  std::optional<std::uint64_t> length{};
-  bool damaged = false;
-
-  void take(const graph::ProtobufTextEntry& entry) {
-    const auto number = [&] {
-      std::uint64_t value = 0;
-      const char* end = entry.value.data() + entry.value.size();
-      const auto [stop, error] = std::from_chars(entry.value.data(), end, value);
-      damaged = damaged || error != std::errc() || stop != end;
-      return value;
-    };
-    if (entry.key == "location") location = entry.value;
-    if (entry.key == "offset") offset = number();
-    if (entry.key == "length") length = number();
-  }
-  // Returns the tensor's part of the file; empty when the file does not have it.
-  [[nodiscard]] Bytes in(Bytes file) const {
-    if (damaged || offset > file.size()) return {};
-    const Bytes rest = file.subspan(static_cast<std::size_t>(offset));
-    if (length && *length > rest.size()) return {};
-    return length ? rest.first(static_cast<std::size_t>(*length)) : rest;
-  }
-};
 
 }  // namespace
 
@@ -84,10 +58,6 @@ void take(Constant& constant) {
   constant.owned = nullptr;
 }
 
-std::optional<core::ElementType> type_numbered(std::uint64_t number) {
-  return number <= 0xFFU ? graph::element_type_of_onnx(static_cast<int>(number)) : std::nullopt;
-}
-
 std::string TensorReader::named(const ProtobufField& field) {
   count_name();
   return std::string(damaged ? std::string_view() : field.text());
@@ -122,26 +92,27 @@ Constant TensorReader::tensor(Bytes bytes, std::string* name) {
   Constant constant;
   ProtobufFields fields(bytes);
   bool is_elsewhere = false;
-  Elsewhere elsewhere;
-  std::vector<std::int64_t> numbers;  // int32_data, int64_data or uint64_data
+  bool has_place = true;
+  graph::ExternalPlace place;
+  std::vector<std::int64_t> numbers;  // integers outside of the raw data
   std::vector<std::byte> parts;       // float_data or double_data that is spread over several fields
   Bytes packed;
   while (const auto field = fields.next()) {
     switch (field->number) {
-      case 1:
+      case TensorProto::kDims:
         for (const std::int64_t size : integers(*field)) {
           count_name();
           if (!damaged) constant.shape.push_back(size);
         }
         break;
-      case 2:
-        constant.type = type_numbered(field->value);
+      case TensorProto::kDataType:
+        constant.type = graph::element_type_of_onnx(static_cast<std::int64_t>(field->value));
         break;
-      case 9:  // raw_data
+      case TensorProto::kRawData:
         constant.data = field->bytes;
         break;
-      case 4:   // float_data
-      case 10:  // double_data: packed like raw data, or one by one
+      case TensorProto::kFloatData:  // packed like raw data, or one by one
+      case TensorProto::kDoubleData:
         if (parts.empty() && packed.empty()) {
           packed = field->bytes;
         } else if (parts.size() <= kConstantElementsMax * 8) {
@@ -149,21 +120,21 @@ Constant TensorReader::tensor(Bytes bytes, std::string* name) {
           append(parts, field->bytes.first(std::min(field->bytes.size(), kConstantElementsMax * 8 + 1)));
         }
         break;
-      case 5:
-      case 7:
-      case 11:
+      case TensorProto::kInt32Data:
+      case TensorProto::kInt64Data:
+      case TensorProto::kUint64Data:
         if (field->bytes.size() > kConstantElementsMax * 10 || numbers.size() > kConstantElementsMax) break;
         for (const std::int64_t number : integers(*field))
           numbers.push_back(number);
         break;
-      case 8:
+      case TensorProto::kName:
         if (name != nullptr) *name = named(*field);
         break;
-      case 13:
-        elsewhere.take(graph::text_entry_of(field->bytes));
+      case TensorProto::kExternalData:
+        has_place = place.take(field->bytes) && has_place;
         break;
-      case 14:
-        is_elsewhere = field->value == 1;
+      case TensorProto::kDataLocation:
+        is_elsewhere = field->value == TensorProto::kExternal;
         break;
       default:
         break;
@@ -172,7 +143,7 @@ Constant TensorReader::tensor(Bytes bytes, std::string* name) {
   finish(fields);
   const std::size_t size = constant.type ? core::size_of(*constant.type) : 0;
   if (is_elsewhere) {
-    constant.data = external ? elsewhere.in(external(elsewhere.location)) : Bytes();
+    constant.data = external && has_place ? place.data_in(external(place.location)).value_or(Bytes()) : Bytes();
     if (constant.data.empty()) return constant;
     take(constant);
     return constant;

@@ -15,9 +15,6 @@
 
 namespace latebind::onnx {
 
-// Returns std::nullopt for a number that is not one of Latebind's element types.
-[[nodiscard]] std::optional<core::ElementType> type_numbered(std::uint64_t number);
-
 void append(std::vector<std::byte>& bytes, std::span<const std::byte> more);
 // Gives the constant its own copy of data.
 void own(Constant& constant, std::vector<std::byte> bytes);

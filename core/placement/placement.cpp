@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/backend/questions.h"
 #include "core/placement/placement_words.h"
 #include "core/text/pieces.h"
 #include "core/text/quote.h"
@@ -37,12 +38,13 @@ std::optional<Placement::Candidate> virtual_candidate(const std::vector<Device>&
                                                       bool emulate) {
   const auto found = std::ranges::find(devices, name, &Device::name);
   if (found == devices.end()) return std::nullopt;
+  const VirtualTraits traits = found->traits.virtual_device.value_or(VirtualTraits());
   std::string why;
-  if (found->metadata_at("Emulated") == "1") {
+  if (traits.is_emulated) {
     if (emulate) return Placement::Candidate{*found, {}};
     why = "is not in this machine; --emulate runs it in its vendor's emulator";
-  } else if (const std::string missing = found->metadata_at("Missing"); !missing.empty()) {
-    why = fmt::format("is not in this machine, and its compiler is not installed: {}", missing);
+  } else if (!traits.missing.empty()) {
+    why = fmt::format("is not in this machine, and its compiler is not installed: {}", traits.missing);
   } else {
     why = "is not in this machine, and its vendor has no emulator for this machine";
   }
@@ -70,8 +72,9 @@ Result<Offer> offer_of(Backend& backend) {
   Offer offer;
   offer.status = backend.available();
   if (!offer.status.ok()) {
-    offer.is_absent = offer.status.code() == StatusCode::kLibraryNotFound && !backend.library_is_expected();
-    offer.withheld = backend.withheld_by_setting();
+    auto diagnosis = backend.diagnosis(nullptr);
+    offer.is_absent = offer.status.code() == StatusCode::kLibraryNotFound && !diagnosis.library_is_expected;
+    offer.withheld = std::move(diagnosis.withheld_by_setting);
     return offer;
   }
   auto devices = backend.devices();
@@ -91,8 +94,8 @@ struct Others {
 
 Result<Others> others_of(Backend& backend, std::string_view device) {
   Others others;
-  if (auto devices = backend.virtual_devices(); devices.ok()) others.virtual_devices = *std::move(devices);
-  others.why_not = backend.why_not(device);
+  if (auto devices = virtual_devices_of(backend); devices.ok()) others.virtual_devices = *std::move(devices);
+  others.why_not = why_not(backend, device);
   return others;
 }
 
@@ -248,7 +251,7 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
         std::string why_not;
         if (offer.is_absent && !term.device.empty()) {
           const auto of_this = [device = term.device](Backend& one) -> Result<std::string> {
-            return one.why_not(device);
+            return core::why_not(one, device);
           };
           auto asked = ask<std::string>(backend, of_this, limits);
           if (asked.ok()) why_not = *std::move(asked);
@@ -277,7 +280,7 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
     for (Found& refusal : refusals) {
       const auto later = std::ranges::find_if(devices, [&](const Found& one) {
         if (one.backend_rank <= refusal.backend_rank) return false;
-        const bool needs_none = one.candidate.device && one.candidate.device->runs_graphs_only();
+        const bool needs_none = one.candidate.device && one.candidate.device->traits.graphs_only;
         if (refusal.is_absent && needs_none) return false;
         return one.is_second || std::ranges::none_of(devices, [&](const Found& other) {
                  return other.candidate.device && other.kind_rank == one.kind_rank &&

@@ -55,13 +55,13 @@ class Placement {
   using Preference = std::function<bool(const Device&)>;
   // The preference for a model that every device knows.
   [[nodiscard]] static Preference in(Precision precision) {
-    return [precision](const Device& device) { return device.is_preferred_in(precision); };
+    return [precision](const Device& device) { return device.traits.is_preferred_in(precision); };
   }
   // Asks the backends concerned for their present devices. Returns the candidates best first, each device and each
   // refusal once. Virtual devices are left out, unless one is named exactly, can be emulated and `emulate` is set. A
   // backend that is not available comes before the devices of backends registered after it, because taking one of those
-  // is a fallback. However, a backend whose library is missing and not expected (Backend::library_is_expected()) comes
-  // after devices that need no library.
+  // is a fallback. However, a backend whose library is missing and not expected (BackendDiagnosis::library_is_expected)
+  // comes after devices that need no library.
   [[nodiscard]] std::vector<Candidate> resolve(const Registry& registry, bool emulate = false,
                                                const Preference& prefers = in(Precision::kF32)) const;
   // Like resolve() above, for callers with a time limit: a backend may open its vendor's library, start it and ask

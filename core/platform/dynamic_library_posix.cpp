@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cstdint>
 #include <fstream>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "core/platform/library_image.h"
 #include "core/platform/os_error.h"
 #include "core/platform/process_generation.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::platform {
 namespace {
@@ -56,13 +56,13 @@ Status check_library_file(const std::filesystem::path& file) {
 // The loader has such a lock inside, where the thread sanitizer does not see it, so that data which the loader shares
 // between threads looks like a race. Recursive like the loader's, because opening a library may open another. Never
 // destroyed, because the last library may be closed when the program ends.
-std::recursive_mutex& loader_lock() {
-  static PerProcess<std::recursive_mutex> lock;
+core::RecursiveMutex& loader_lock() {
+  static PerProcess<core::RecursiveMutex> lock;
   return lock.get();
 }
 
 void close_library(void* handle) {
-  const std::lock_guard guard(loader_lock());
+  const core::MutexLock guard(loader_lock());
   ::dlclose(handle);
 }
 
@@ -94,7 +94,7 @@ core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& f
   LB_RETURN_IF_ERROR(check_library_file(file));
   // Done with the lock held as well: it maps the file, and the loader may map other files at the same addresses
   // afterwards.
-  const std::lock_guard guard(loader_lock());
+  const core::MutexLock guard(loader_lock());
   LB_RETURN_IF_ERROR(check_library_is_whole(file));
   void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -111,7 +111,7 @@ core::Result<DynamicLibrary> DynamicLibrary::open_system(const std::string& name
         StatusCode::kInvalidArgument,
         fmt::format("cannot load a library of the system: {} is not a bare name", quoted(std::filesystem::path(name))));
   }
-  const std::lock_guard guard(loader_lock());
+  const core::MutexLock guard(loader_lock());
   void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* text = ::dlerror();

@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <new>
 
 #include "core/platform/environment.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::platform {
 
@@ -32,8 +32,8 @@ std::optional<std::string> trusted_environment(const char* name) {
 }
 
 void set_environment_default(const char* name, const char* value) noexcept {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+  static core::Mutex mutex;
+  const core::MutexLock lock(mutex);
   if (std::getenv(name) != nullptr) return;
   std::size_t count = 0;
   while (::environ != nullptr && ::environ[count] != nullptr)

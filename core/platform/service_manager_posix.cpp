@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <mutex>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -21,6 +20,7 @@
 #include "core/text/one_line.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::platform {
 namespace {
@@ -157,7 +157,7 @@ struct ServiceManager::Channel {
   void warn_of(std::string_view reason) {
     Warn once;
     {
-      const std::lock_guard lock(mutex);
+      const core::MutexLock lock(mutex);
       once = std::exchange(warn, nullptr);
     }
     if (once) once(Status(StatusCode::kIo, fmt::format("cannot notify the service manager: {}", reason)));
@@ -171,7 +171,7 @@ struct ServiceManager::Channel {
   }
 
   int error_of_sending(std::string_view message, bool is_kept) {
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     std::string text = waiting;
     text += message;
     iovec part{text.data(), text.size()};
@@ -199,10 +199,9 @@ struct ServiceManager::Channel {
   int descriptor = -1;
   std::optional<std::chrono::microseconds> watchdog;
 
-  // Guarded by mutex.
-  std::mutex mutex;
-  Warn warn;
-  std::string waiting;
+  core::Mutex mutex;
+  Warn warn LB_GUARDED_BY(mutex);
+  std::string waiting LB_GUARDED_BY(mutex);
 };
 
 ServiceManager::ServiceManager(std::unique_ptr<Channel> channel) noexcept : channel_(std::move(channel)) {}
@@ -212,7 +211,10 @@ ServiceManager::~ServiceManager() = default;
 
 ServiceManager ServiceManager::from_environment(Warn warn) {
   auto channel = std::make_unique<Channel>();
-  channel->warn = std::move(warn);
+  {
+    const core::MutexLock lock(channel->mutex);
+    channel->warn = std::move(warn);
+  }
   channel->watchdog = asked_watchdog();
   if (const auto place = taken("NOTIFY_SOCKET")) channel->open(*place);
   return ServiceManager(std::move(channel));

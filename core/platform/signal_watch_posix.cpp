@@ -3,21 +3,21 @@
 
 #include <atomic>
 #include <exception>
-#include <mutex>
 #include <system_error>
 #include <utility>
 
 #include "core/platform/detached_thread.h"
 #include "core/platform/process_generation.h"
 #include "core/platform/signal_watch.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::platform {
 namespace {
 
 struct Watch {
   std::atomic<bool> exists{false};
-  std::mutex mutex;
-  SignalHandler handler;
+  core::Mutex mutex;
+  SignalHandler handler LB_GUARDED_BY(mutex);
 };
 
 // A child made by fork() has no watch, because it does not have the thread. Never destroyed, because the thread
@@ -34,7 +34,7 @@ Signal signal_of(int number) {
 
 bool is_taken_care_of(int number) {
   auto& known = watch();
-  const std::lock_guard lock(known.mutex);
+  const core::MutexLock lock(known.mutex);
   try {
     return known.handler && known.handler(signal_of(number));
   } catch (const std::exception&) {
@@ -81,7 +81,7 @@ bool set_signal_handler(SignalHandler handler) {
   auto& known = watch();
   if (!known.exists) return false;
   {
-    const std::lock_guard lock(known.mutex);
+    const core::MutexLock lock(known.mutex);
     std::swap(known.handler, handler);
   }
   // The old handler is destroyed outside of the lock.

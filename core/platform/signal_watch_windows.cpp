@@ -1,18 +1,18 @@
 #include <atomic>
 #include <exception>
-#include <mutex>
 #include <utility>
 
 #include "core/platform/signal_watch.h"
 #include "core/platform/windows_error.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::platform {
 namespace {
 
 struct Watch {
   std::atomic<void (*)() noexcept> before_end{nullptr};
-  std::mutex mutex;
-  SignalHandler handler;
+  core::Mutex mutex;
+  SignalHandler handler LB_GUARDED_BY(mutex);
 };
 
 // Never destroyed: the system calls it on its own thread, even while main() returns.
@@ -23,7 +23,7 @@ Watch& watch() {
 
 bool is_taken_care_of(Signal signal) {
   auto& known = watch();
-  const std::lock_guard lock(known.mutex);
+  const core::MutexLock lock(known.mutex);
   try {
     return known.handler && known.handler(signal);
   } catch (const std::exception&) {
@@ -57,7 +57,7 @@ bool set_signal_handler(SignalHandler handler) {
   auto& known = watch();
   if (known.before_end.load() == nullptr) return false;
   {
-    const std::lock_guard lock(known.mutex);
+    const core::MutexLock lock(known.mutex);
     std::swap(known.handler, handler);
   }
   return true;

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include "core/platform/process_end.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 namespace {
@@ -24,12 +23,11 @@ struct State {
   std::atomic<Phase> phase{Phase::kRunning};
   std::atomic<std::size_t> foreground{0};
   std::atomic<unsigned> marks{0};
-  std::mutex mutex;
-  std::condition_variable fewer;
-  // Guarded by mutex.
-  std::size_t background = 0;
-  Clock::duration waited{};        // by exit()
-  Clock::duration paused_until{};  // on the clock, if the mark does not come first
+  Mutex mutex;
+  Condition fewer;
+  std::size_t background LB_GUARDED_BY(mutex) = 0;
+  Clock::duration waited LB_GUARDED_BY(mutex){};        // by exit()
+  Clock::duration paused_until LB_GUARDED_BY(mutex){};  // on the clock, if the mark does not come first
 };
 
 State& state() noexcept {
@@ -42,9 +40,9 @@ thread_local std::size_t t_foreground = 0;
 thread_local bool t_runs_exit = false;
 
 template <class IsOver>
-void wait_at_exit(State& all, std::unique_lock<std::mutex>& lock, Clock::duration patience, const IsOver& is_over) {
+void wait_at_exit(State& all, Clock::duration patience, const IsOver& is_over) LB_REQUIRES(all.mutex) {
   const auto began = Clock::now();
-  (void)all.fewer.wait_until(lock, began + patience, is_over);
+  (void)all.fewer.wait_until(all.mutex, began + patience, is_over);
   all.waited += Clock::now() - began;
 }
 
@@ -53,27 +51,29 @@ void wait_at_exit(State& all, std::unique_lock<std::mutex>& lock, Clock::duratio
 void main_thread_ends() noexcept {
   State& all = state();
   t_runs_exit = true;
-  std::unique_lock lock(all.mutex);
-  wait_at_exit(all, lock, kExitPatience - kPausePatience - kMarkPatience, [&] { return all.background == 0; });
+  const MutexLock lock(all.mutex);
+  wait_at_exit(all, kExitPatience - kPausePatience - kMarkPatience,
+               [&all]() LB_REQUIRES(all.mutex) { return all.background == 0; });
   // Work that begins for the first time makes static objects that exit() would destroy before it reaches a mark.
   Phase running = Phase::kRunning;
   if (!all.phase.compare_exchange_strong(running, Phase::kPaused)) return;
   all.paused_until = Clock::now().time_since_epoch() + kPausePatience;
-  wait_at_exit(all, lock, kPausePatience, [&] { return all.foreground.load() <= t_foreground; });
+  wait_at_exit(all, kPausePatience, [&all] { return all.foreground.load() <= t_foreground; });
 }
 
 void process_ends() noexcept {
   State& all = state();
   if (all.phase.exchange(Phase::kEnding) == Phase::kEnding) return;
-  std::unique_lock lock(all.mutex);
+  const MutexLock lock(all.mutex);
   all.fewer.notify_all();
-  wait_at_exit(all, lock, std::max<Clock::duration>(kExitPatience - all.waited, kMarkPatience),
-               [&] { return all.background == 0 && all.foreground.load() <= t_foreground; });
+  wait_at_exit(all, std::max<Clock::duration>(kExitPatience - all.waited, kMarkPatience),
+               [&all]()
+                   LB_REQUIRES(all.mutex) { return all.background == 0 && all.foreground.load() <= t_foreground; });
 }
 
 void wait_while_paused(State& all) noexcept {
-  std::unique_lock lock(all.mutex);
-  if (all.fewer.wait_until(lock, Clock::time_point(all.paused_until),
+  const MutexLock lock(all.mutex);
+  if (all.fewer.wait_until(all.mutex, Clock::time_point(all.paused_until),
                            [&] { return all.phase.load() != Phase::kPaused; }))
     return;
   Phase paused = Phase::kPaused;
@@ -83,7 +83,7 @@ void wait_while_paused(State& all) noexcept {
 void leave_foreground(State& all) noexcept {
   all.foreground.fetch_sub(1);
   if (all.phase.load() == Phase::kRunning) return;
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   all.fewer.notify_all();
 }
 
@@ -109,7 +109,7 @@ bool wait_at_the_end_of_main() noexcept {
 std::optional<BackgroundWork> BackgroundWork::begin() noexcept {
   wait_at_the_end_of_main();
   State& all = state();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   if (all.phase.load() == Phase::kEnding) return std::nullopt;
   ++all.background;
   return BackgroundWork();
@@ -127,13 +127,13 @@ BackgroundWork& BackgroundWork::operator=(BackgroundWork&& other) noexcept {
 BackgroundWork::~BackgroundWork() {
   if (!counted_ || !made_.this_process()) return;
   State& all = state();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   if (--all.background == 0) all.fewer.notify_all();
 }
 
 std::size_t background_work() noexcept {
   State& all = state();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   return all.background;
 }
 

@@ -13,7 +13,7 @@ Cancellation Cancellation::create() {
 void Cancellation::request() const {
   if (state_ == nullptr) return;
   // The actions are called with the lock held, so that the destructor of a Watch waits for its action.
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   if (state_->requested.exchange(true, std::memory_order_acq_rel)) return;
   for (Watch* watch = state_->first; watch != nullptr; watch = watch->after_)
     watch->action_();
@@ -22,7 +22,7 @@ void Cancellation::request() const {
 Cancellation::Watch::Watch(const Cancellation& cancellation, std::function<void()> action)
     : state_(cancellation.state_), action_(std::move(action)) {
   if (state_ == nullptr) return;
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   after_ = std::exchange(state_->first, this);
   if (after_ != nullptr) after_->before_ = this;
   if (state_->requested.load(std::memory_order_relaxed)) action_();
@@ -30,7 +30,7 @@ Cancellation::Watch::Watch(const Cancellation& cancellation, std::function<void(
 
 Cancellation::Watch::~Watch() {
   if (state_ == nullptr) return;
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   (before_ != nullptr ? before_->after_ : state_->first) = after_;
   if (after_ != nullptr) after_->before_ = before_;
 }

@@ -10,7 +10,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
+
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 
@@ -32,8 +33,8 @@ class Cancellation {
  private:
   struct State {
     std::atomic<bool> requested{false};
-    std::mutex mutex;
-    Watch* first = nullptr;  // guarded by mutex
+    Mutex mutex;
+    Watch* first LB_GUARDED_BY(mutex) = nullptr;
   };
   std::shared_ptr<State> state_;
 };

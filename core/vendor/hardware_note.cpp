@@ -56,10 +56,8 @@ std::string pci_id(std::uint32_t vendor_id, std::uint32_t device_id) {
 }
 
 void note_that_it_works(std::vector<HardwareNote>& notes, const Device& device) {
-  const std::string id = device.metadata_at(kPciId);
   for (HardwareNote& note : notes) {
-    const auto of_note = note.metadata.find(kPciId);
-    if (id.empty() || of_note == note.metadata.end() || of_note->second != id) continue;
+    if (note.pci_id.empty() || note.pci_id != device.traits.pci_id) continue;
     note.ready = true;
     note.status = "ready";
     note.remedy.clear();
@@ -81,7 +79,8 @@ HardwareNote hardware_note(std::string name, DeviceKind kind, const Accelerator&
   const auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) note.metadata[key] = value;
   };
-  add(kPciId, pci_id(one.vendor_id, one.device_id));
+  note.pci_id = pci_id(one.vendor_id, one.device_id);
+  add("PciId", note.pci_id);
   add("PciAddress", one.pci_address);
   add("Driver", one.driver);
   add("DriverVersion", one.driver_version);

@@ -20,8 +20,7 @@ struct HardwareProblem {
   std::string remedy;  // what to do about it
 };
 
-// The metadata key of a hardware note, and of a device that knows its hardware, for the PCI id ("8086:46a6").
-inline constexpr const char* kPciId = "PciId";
+// Returns the PCI id, as HardwareNote::pci_id and DeviceTraits::pci_id: "8086:46a6".
 [[nodiscard]] std::string pci_id(std::uint32_t vendor_id, std::uint32_t device_id);
 
 // Returns the system's problem with this hardware: no driver, or a device node that may not be opened; std::nullopt if

@@ -11,17 +11,14 @@
 //
 // A vendor's call that never returns may hold a lease. calling() says how long each call counts as healthy. Once that
 // time has passed for every place, waiting callers get an error instead of waiting forever.
-// healthy, and that time has passed for every place, waiting callers get an error instead of waiting forever.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,6 +27,7 @@
 #include "core/backend/executable.h"
 #include "core/result.h"
 #include "core/threads/cancellation.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::core {
 
@@ -116,14 +114,14 @@ class RequestPool {
 
   [[nodiscard]] std::size_t size() const { return state_->places.size(); }
   [[nodiscard]] std::size_t idle() const {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     return state_->idle.size();
   }
   // How often the pool was spoiled since it was made.
   [[nodiscard]] std::size_t spoiled_by() const { return state_->spoiled_by.load(std::memory_order_relaxed); }
   // The number of callers in the queue.
   [[nodiscard]] std::size_t waiting() const {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     return state_->waiting;
   }
 
@@ -136,7 +134,7 @@ class RequestPool {
 
   // A caller waiting in the queue, on that caller's stack.
   struct Waiter {
-    std::condition_variable wake;
+    Condition wake;
     std::optional<std::size_t> place;  // the place that it was given
     bool is_hung = false;
     Waiter* before = nullptr;
@@ -154,10 +152,10 @@ class RequestPool {
       Waiter self;
       // Constructed before the lock, because the action may be called at once, and destroyed after it.
       const Cancellation::Watch watch(options.cancellation, [&] {
-        const std::lock_guard waking(mutex);
+        const MutexLock waking(mutex);
         self.wake.notify_all();
       });
-      std::unique_lock lock(mutex);
+      const MutexLock lock(mutex);
       if (!idle.empty()) {
         const std::size_t place = idle.back();
         idle.pop_back();
@@ -190,9 +188,9 @@ class RequestPool {
           until = until ? std::min(*until, *hang) : *hang;
         }
         if (until) {
-          (void)self.wake.wait_until(lock, *until);
+          (void)self.wake.wait_until(mutex, *until);
         } else {
-          self.wake.wait(lock);
+          self.wake.wait(mutex);
         }
       }
       if (self.place) return *self.place;
@@ -203,7 +201,7 @@ class RequestPool {
     void give_back(std::size_t place, bool broken) {
       // Done without the lock, because it frees a vendor's object.
       if (broken) places[place].request.reset();
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       places[place].hangs_from.reset();
       if (first == nullptr) {
         places[place].is_out = false;
@@ -217,19 +215,18 @@ class RequestPool {
     }
 
     void calling(std::size_t place, std::chrono::milliseconds timeout) {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       places[place].hangs_from = limit_after(Clock::now(), timeout);
       if (first != nullptr) first->wake.notify_all();
     }
 
-    // Called with mutex held.
-    void join(Waiter& waiter) {
+    void join(Waiter& waiter) LB_REQUIRES(mutex) {
       waiter.before = last;
       (last != nullptr ? last->after : first) = &waiter;
       last = &waiter;
       ++waiting;
     }
-    void leave(Waiter& waiter) {
+    void leave(Waiter& waiter) LB_REQUIRES(mutex) {
       (waiter.before != nullptr ? waiter.before->after : first) = waiter.after;
       (waiter.after != nullptr ? waiter.after->before : last) = waiter.before;
       --waiting;
@@ -237,7 +234,7 @@ class RequestPool {
     }
     // Returns when the last of the calls that hold a place will count as hung; std::nullopt while a place is free or
     // may still be returned.
-    [[nodiscard]] std::optional<Clock::time_point> all_hang_from() const {
+    [[nodiscard]] std::optional<Clock::time_point> all_hang_from() const LB_REQUIRES(mutex) {
       std::optional<Clock::time_point> latest;
       for (const Place& place : places) {
         if (!place.is_out || !place.hangs_from) return std::nullopt;
@@ -245,7 +242,7 @@ class RequestPool {
       }
       return latest;
     }
-    void report_hang() {
+    void report_hang() LB_REQUIRES(mutex) {
       while (first != nullptr) {
         Waiter& waiter = *first;
         leave(waiter);
@@ -258,12 +255,11 @@ class RequestPool {
     const Factory factory;
     std::vector<Place> places;  // constant
     std::atomic<std::size_t> spoiled_by{0};
-    mutable std::mutex mutex;
-    // Guarded by mutex.
-    std::vector<std::size_t> idle;
-    Waiter* first = nullptr;
-    Waiter* last = nullptr;
-    std::size_t waiting = 0;
+    mutable Mutex mutex;
+    std::vector<std::size_t> idle LB_GUARDED_BY(mutex);
+    Waiter* first LB_GUARDED_BY(mutex) = nullptr;
+    Waiter* last LB_GUARDED_BY(mutex) = nullptr;
+    std::size_t waiting LB_GUARDED_BY(mutex) = 0;
   };
 
   const std::shared_ptr<State> state_;

@@ -3,278 +3,86 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <system_error>
-#include <utility>
 
-#include "core/platform/detached_thread.h"
 #include "core/platform/process_generation.h"
 
 namespace latebind::core {
 
-using Clock = VendorCall::Clock;
-
-// The threads of this process that call vendors, and the calls that were abandoned. Never destroyed, because threads
-// may outlive main(). A child made by fork() has none of the threads, and perhaps a lock that will never be released,
-// so it starts with a new object.
-//
-// The idea: idle threads form a list of objects on their own stacks; begin() hands a call to one of them or starts a
-// thread. Each thread that has finished a call first serves the queue of stop requests, and some threads are reserved
-// for them, so stopping rarely waits. Abandoned calls form a list as well, so that abandoning needs no memory.
-class VendorThreads {
+// The calls of this process that were abandoned and have not returned. They form a list, so that abandoning needs no
+// memory; each call is kept alive by its thread. A child made by fork() starts with an empty list.
+class VendorCall::GivenUp {
  public:
-  static VendorThreads& instance() noexcept {
-    static platform::PerProcess<VendorThreads> current;
+  static GivenUp& instance() noexcept {
+    static platform::PerProcess<GivenUp> current;
     return current.get();
   }
 
-  Status begin(std::shared_ptr<VendorCall> call) {
-    {
-      const std::lock_guard lock(mutex_);
-      Idle* const thread = calls_ < VendorCall::kMax ? take_idle() : nullptr;
-      if (thread == nullptr && (calls_ >= VendorCall::kMax || threads_ >= kThreadsMax)) {
-        return Status(StatusCode::kBusy,
-                      fmt::format("{} calls into vendors' libraries are already running", VendorCall::kMax));
-      }
-      ++calls_;
-      if (thread != nullptr) {
-        thread->call = std::move(call);
-        return {};
-      }
-      ++threads_;
-    }
-    try {
-      platform::run_detached([this, call = std::move(call)]() mutable { serve(std::move(call)); });
-    } catch (const std::system_error& error) {
-      leave(1);
-      return Status(StatusCode::kBusy,
-                    std::string("the system cannot start a thread to call a vendor: ") + error.what());
-    } catch (...) {
-      leave(1);
-      throw;
-    }
-    return {};
-  }
-
-  // Makes a thread call the call's `stop`. If no thread is available, the first one that becomes idle does it.
-  void stop(std::shared_ptr<VendorCall> call) noexcept {
-    {
-      const std::lock_guard lock(mutex_);
-      VendorCall* const last = last_to_stop_;
-      last_to_stop_ = call.get();
-      (last != nullptr ? last->next_to_stop_ : first_to_stop_) = std::move(call);
-      if (take_idle() != nullptr) return;
-      if (threads_ >= kThreadsMax) return;
-      ++threads_;
-    }
-    try {
-      platform::run_detached([this] { serve(nullptr); });
-    } catch (...) {  // no thread, or no memory for one
-      leave(0);
-    }
-  }
-
-  void add_given_up(VendorCall& call, std::optional<Clock::time_point> hangs_from) {
-    const std::lock_guard lock(given_up_mutex_);
+  void set_limit(VendorCall& call, std::optional<Clock::time_point> hangs_from) {
+    const MutexLock lock(mutex_);
     call.hangs_from_ = hangs_from;
-    call.after_ = given_up_;
-    if (given_up_ != nullptr) given_up_->before_ = &call;
-    given_up_ = &call;
-    given_up_count_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  void remove_given_up(VendorCall& call) {
-    const std::lock_guard lock(given_up_mutex_);
-    (call.before_ != nullptr ? call.before_->after_ : given_up_) = call.after_;
+  void add(VendorCall& call) {
+    const MutexLock lock(mutex_);
+    call.after_ = first_;
+    if (first_ != nullptr) first_->before_ = &call;
+    first_ = &call;
+    count_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void remove(VendorCall& call) {
+    const MutexLock lock(mutex_);
+    (call.before_ != nullptr ? call.before_->after_ : first_) = call.after_;
     if (call.after_ != nullptr) call.after_->before_ = call.before_;
-    given_up_count_.fetch_sub(1, std::memory_order_relaxed);
+    count_.fetch_sub(1, std::memory_order_relaxed);
   }
 
   template <class Wanted>
-  static std::size_t count_given_up(std::string_view where, const Wanted& wanted) {
-    VendorThreads& threads = instance();
+  std::size_t count(std::string_view where, const Wanted& wanted) {
     // Makes a run cost next to nothing while no call is abandoned.
-    if (threads.given_up_count_.load(std::memory_order_relaxed) == 0) return 0;
-    const std::lock_guard lock(threads.given_up_mutex_);
+    if (count_.load(std::memory_order_relaxed) == 0) return 0;
+    const MutexLock lock(mutex_);
     std::size_t sum = 0;
-    for (const VendorCall* call = threads.given_up_; call != nullptr; call = call->after_)
+    for (const VendorCall* call = first_; call != nullptr; call = call->after_)
       sum += (where.empty() || call->where_ == where) && wanted(*call) ? 1 : 0;
     return sum;
   }
 
-  static bool is_hung(const VendorCall& call) { return call.hangs_from_ && *call.hangs_from_ <= Clock::now(); }
-
  private:
-  static constexpr std::size_t kThreadsMax = VendorCall::kMax + VendorCall::kStopsMax;
-  // How long a thread waits for the next call before it ends.
-  static constexpr std::chrono::seconds kPatience{5};
-
-  // An idle thread, on its own stack.
-  struct Idle {
-    std::condition_variable wake;
-    bool wanted = false;  // there is a call for it, or one to stop
-    std::shared_ptr<VendorCall> call;
-    Idle* next = nullptr;
-  };
-
-  // Called with mutex_ held. Wakes an idle thread, if there is one.
-  Idle* take_idle() {
-    Idle* const thread = idle_;
-    if (thread == nullptr) return nullptr;
-    idle_ = thread->next;
-    thread->wanted = true;
-    thread->wake.notify_one();
-    return thread;
-  }
-
-  void stop_those_given_up(std::unique_lock<std::mutex>& lock) {
-    while (first_to_stop_ != nullptr) {
-      std::shared_ptr<VendorCall> call = std::move(first_to_stop_);
-      first_to_stop_ = std::move(call->next_to_stop_);
-      if (first_to_stop_ == nullptr) last_to_stop_ = nullptr;
-      lock.unlock();
-      call->stop();
-      call.reset();
-      lock.lock();
-    }
-  }
-
-  void serve(std::shared_ptr<VendorCall> call) {
-    for (Idle self;;) {
-      const std::size_t served = call ? 1 : 0;
-      if (call) call->run();
-      call.reset();
-      std::unique_lock lock(mutex_);
-      calls_ -= served;
-      stop_those_given_up(lock);
-      self.wanted = false;
-      self.next = std::exchange(idle_, &self);
-      if (!self.wake.wait_for(lock, kPatience, [&] { return self.wanted; })) {
-        Idle** place = &idle_;
-        while (*place != &self)
-          place = &(*place)->next;
-        *place = self.next;
-        --threads_;
-        return;
-      }
-      call = std::move(self.call);
-    }
-  }
-
-  void leave(std::size_t calls) {
-    const std::lock_guard lock(mutex_);
-    --threads_;
-    calls_ -= calls;
-  }
-
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  Idle* idle_ = nullptr;  // the last one to come is the first to be used, because its caches are warm; the others end
-  std::size_t threads_ = 0;
-  std::size_t calls_ = 0;  // in progress
-  std::shared_ptr<VendorCall> first_to_stop_;
-  VendorCall* last_to_stop_ = nullptr;
-
-  std::atomic<std::size_t> given_up_count_{0};
-  std::mutex given_up_mutex_;
-  VendorCall* given_up_ = nullptr;  // guarded by given_up_mutex_; each call is kept alive by its thread
+  std::atomic<std::size_t> count_{0};
+  Mutex mutex_;
+  VendorCall* first_ LB_GUARDED_BY(mutex_) = nullptr;
 };
 
 Result<std::shared_ptr<VendorCall>> VendorCall::start(std::string where, std::function<Status()> work,
                                                       std::function<void()> stop) {
   std::shared_ptr<VendorCall> call(new VendorCall(std::move(where), std::move(work), std::move(stop)));
-  call->counted_ = BackgroundWork::begin();
-  if (!call->counted_) return ending_error();
-  LB_RETURN_IF_ERROR(VendorThreads::instance().begin(call));
+  LB_RETURN_IF_ERROR(AbandonableCall::start(call));
   return call;
-}
-
-void VendorCall::run() {
-  Status status;
-  try {
-    status = work_();
-  } catch (...) {
-    status = Status::of_exception().with_context("calling the vendor's library");
-  }
-  work_ = nullptr;
-  {
-    std::function<void()> unused;
-    const std::lock_guard lock(mutex_);
-    unused.swap(stop_);
-  }
-  counted_.reset();
-  const std::lock_guard lock(mutex_);
-  status_ = std::move(status);
-  returned_ = true;
-  if (given_up_ && !stopping_) VendorThreads::instance().remove_given_up(*this);
-  changed_.notify_all();
-}
-
-// Called on another thread than run().
-void VendorCall::stop() {
-  std::function<void()> stop;
-  std::optional<BackgroundWork> counted;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!stop_) return;  // the call has returned
-    counted = BackgroundWork::begin();
-    if (!counted) return;
-    stop.swap(stop_);
-    stopping_ = true;
-  }
-  try {
-    stop();
-  } catch (...) {
-    // No one waits for it, because the call is abandoned already.
-  }
-  stop = nullptr;
-  const std::lock_guard lock(mutex_);
-  stopping_ = false;
-  if (returned_) VendorThreads::instance().remove_given_up(*this);
 }
 
 VendorCall::End VendorCall::wait(const RunOptions& options) {
   auto until = options.deadline;
   End otherwise = End::kDeadline;
-  if (const auto limit = limit_after(started_, options.run_timeout); limit && (!until || *limit < *until)) {
+  if (const auto limit = limit_after(started(), options.run_timeout); limit && (!until || *limit < *until)) {
     until = limit;
     otherwise = End::kTimeout;
   }
-  // Constructed before the lock, because the action may be called at once, and destroyed after it.
-  const Cancellation::Watch wake(options.cancellation, [this] {
-    const std::lock_guard lock(mutex_);
-    changed_.notify_all();
-  });
-  const auto is_over = [&] { return returned_ || options.cancellation.is_requested(); };
-  std::unique_lock lock(mutex_);
-  if (until) {
-    (void)changed_.wait_until(lock, *until, is_over);
-  } else {
-    changed_.wait(lock, is_over);
-  }
-  if (returned_) return End::kReturned;
+  if (AbandonableCall::wait(until, options.cancellation)) return End::kReturned;
   return options.cancellation.is_requested() ? End::kCancelled : otherwise;
 }
 
-bool VendorCall::has_returned() const {
-  const std::lock_guard lock(mutex_);
-  return returned_;
-}
-
-Status VendorCall::status() const {
-  const std::lock_guard lock(mutex_);
-  return status_;
-}
-
 bool VendorCall::give_up(std::optional<std::chrono::milliseconds> timeout) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (returned_) return false;
-    given_up_ = true;
-    VendorThreads::instance().add_given_up(*this, limit_after(started_, timeout));
-    if (!stop_) return true;
-  }
-  VendorThreads::instance().stop(shared_from_this());
-  return true;
+  GivenUp::instance().set_limit(*this, limit_after(started(), timeout));
+  return abandon();
+}
+
+void VendorCall::on_abandoned() {
+  GivenUp::instance().add(*this);
+}
+
+void VendorCall::on_released() {
+  GivenUp::instance().remove(*this);
 }
 
 Status call_until(const RunOptions& options, const std::string& where, std::function<Status()> work,
@@ -298,12 +106,21 @@ bool is_of_the_call(const Status& status) {
          status.code() == StatusCode::kBusy;
 }
 
+std::size_t VendorCall::given_up(std::string_view where) {
+  return GivenUp::instance().count(where, [](const VendorCall&) { return true; });
+}
+
+std::size_t VendorCall::hung(std::string_view where) {
+  return GivenUp::instance().count(
+      where, [](const VendorCall& call) { return call.hangs_from_ && *call.hangs_from_ <= Clock::now(); });
+}
+
 std::size_t given_up_calls(std::string_view where) {
-  return VendorThreads::count_given_up(where, [](const VendorCall&) { return true; });
+  return VendorCall::given_up(where);
 }
 
 std::size_t hung_calls(std::string_view where) {
-  return VendorThreads::count_given_up(where, VendorThreads::is_hung);
+  return VendorCall::hung(where);
 }
 
 Status check_not_hung(std::string_view where, std::string_view refused) {

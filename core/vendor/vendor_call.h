@@ -1,39 +1,27 @@
-// VendorCall: a call into a vendor's library that callers can abandon.
+// VendorCall: a call into a vendor's library that callers can abandon (core/threads/abandonable_call.h).
 //
-// A vendor's call cannot be taken back, and some calls never return. Therefore a call with a deadline is made on one of
-// Latebind's threads and owns everything it touches. When the time is up, the waiting caller returns. The call
-// continues, keeps alive what it needs, and releases it on its own thread when the vendor returns. A request to the
-// vendor to stop is such a call, too. Running, loading and compiling use this mechanism on every backend.
-//
-// The process shares a few threads for this. They are kept for some seconds when idle and never joined. All functions
-// may be called from any thread.
+// A call with a deadline is made on one of Latebind's threads and owns everything it touches. When the time is up, the
+// waiting caller returns, and the call continues. A request to the vendor to stop is such a call, too. Running, loading
+// and compiling use this mechanism on every backend. All functions may be called from any thread.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/backend/executable.h"
 #include "core/result.h"
-#include "core/threads/background_work.h"
+#include "core/threads/abandonable_call.h"
 
 namespace latebind::core {
 
-class VendorCall : public std::enable_shared_from_this<VendorCall> {
+class VendorCall final : public AbandonableCall {
  public:
-  using Clock = std::chrono::steady_clock;
-
-  // The largest number of calls in progress in this process, abandoned ones included.
-  static constexpr std::size_t kMax = 256;
-  // Threads beyond those of kMax calls, so that vendors can be asked to stop even when all of those are taken.
-  static constexpr std::size_t kStopsMax = 16;
-
   // Starts `work`, which owns what it uses and is destroyed on its thread before the call counts as returned. If it
   // throws, the exception becomes the call's status. `where` is the device's id. `stop` asks the vendor to end the
   // work, and may block like any vendor call: see give_up(). Returns kBusy when kMax calls are in progress already,
@@ -50,44 +38,25 @@ class VendorCall : public std::enable_shared_from_this<VendorCall> {
   // Waits for the first of these. Any number of threads may wait.
   [[nodiscard]] End wait(const RunOptions& options);
 
-  [[nodiscard]] bool has_returned() const;
-  // Returns the result of `work` once it has returned.
-  [[nodiscard]] Status status() const;
-  [[nodiscard]] Clock::time_point started() const { return started_; }
-
-  // Abandons the call. Its `stop` runs on another of Latebind's threads, at once or as soon as one is free, unless the
-  // call returns before that. Until both have returned, the call counts among the given_up_calls() of its device and,
-  // once it has taken longer than `timeout` (if set), among its hung_calls(). Returns false, and does nothing, if the
-  // call has returned already.
+  // Abandons the call. Until its work and its `stop` have returned, it counts among the given_up_calls() of its device
+  // and, once it has taken longer than `timeout` (if set), among its hung_calls(). Returns false, and does nothing, if
+  // the call has returned already.
   [[nodiscard]] bool give_up(std::optional<std::chrono::milliseconds> timeout);
 
-  VendorCall(const VendorCall&) = delete;
-  VendorCall& operator=(const VendorCall&) = delete;
-  ~VendorCall() = default;
+  // See given_up_calls() and hung_calls().
+  [[nodiscard]] static std::size_t given_up(std::string_view where);
+  [[nodiscard]] static std::size_t hung(std::string_view where);
 
  private:
-  friend class VendorThreads;
+  class GivenUp;
+
   VendorCall(std::string where, std::function<Status()> work, std::function<void()> stop)
-      : where_(std::move(where)), work_(std::move(work)), stop_(std::move(stop)) {}
-  void run();
-  void stop();
+      : AbandonableCall(std::move(work), std::move(stop)), where_(std::move(where)) {}
+  void on_abandoned() override;
+  void on_released() override;
 
   const std::string where_;
-  const Clock::time_point started_ = Clock::now();
-  // Used only by the call's thread.
-  std::function<Status()> work_;
-  std::optional<BackgroundWork> counted_;  // until the call has returned
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  // Guarded by mutex_.
-  bool returned_ = false;
-  bool given_up_ = false;
-  bool stopping_ = false;  // `stop` is being called
-  Status status_;
-  std::function<void()> stop_;  // empty once it may no longer be called
-  // Guarded by the mutex of VendorThreads.
-  std::shared_ptr<VendorCall> next_to_stop_;
-  // Guarded by the mutex of the list of abandoned calls.
+  // Guarded by the mutex of GivenUp.
   VendorCall* before_ = nullptr;
   VendorCall* after_ = nullptr;
   std::optional<Clock::time_point> hangs_from_;

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "core/log.h"
 #include "core/result.h"
 #include "core/threads/background_work.h"
+#include "core/threads/mutex.h"
 #include "core/vendor/vendor_search.h"
 
 namespace latebind::core {
@@ -47,7 +47,7 @@ class VendorLoader {
   // Returns the library, opening it if it is not open.
   [[nodiscard]] Result<Pointer> library() {
     const LogHold hold;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!library_) LB_RETURN_IF_ERROR(attempt());
     return library_;
   }
@@ -55,7 +55,7 @@ class VendorLoader {
   // Returns the trace of the last attempt; makes an attempt if there was none yet.
   [[nodiscard]] std::vector<SearchStep> trace() {
     const LogHold hold;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (trace_.empty()) (void)attempt();
     return trace_;
   }
@@ -66,15 +66,15 @@ class VendorLoader {
   // an attempt only if there was none yet.
   [[nodiscard]] bool is_expected() {
     const LogHold hold;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (trace_.empty()) (void)attempt();
     return is_expected_;
   }
 
  private:
-  Status attempt() {
+  Status attempt() LB_REQUIRES(mutex_) {
     const SearchFacts facts = facts_();
-    const auto open = [this](const std::string& file) -> Result<std::string> {
+    const auto open = [this](const std::string& file) LB_REQUIRES(mutex_) -> Result<std::string> {
       LB_ASSIGN_OR_RETURN(library_, open_(file));
       register_exit_mark();
       return library_->version;
@@ -88,11 +88,10 @@ class VendorLoader {
   const Facts facts_;
   const Open open_;
   const FileSystem& files_;
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  Pointer library_;
-  std::vector<SearchStep> trace_;
-  bool is_expected_ = false;
+  Mutex mutex_;
+  Pointer library_ LB_GUARDED_BY(mutex_);
+  std::vector<SearchStep> trace_ LB_GUARDED_BY(mutex_);
+  bool is_expected_ LB_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace latebind::core

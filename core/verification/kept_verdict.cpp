@@ -88,11 +88,11 @@ void keep_verdict(CompileCache* cache, const Model& model, VerdictSubject subjec
   const json object{{"agrees", verdict.agrees}, {"text", verdict.text}};
   const std::string text = object.dump(-1, ' ', true, json::error_handler_t::replace);
   if (text.size() > kVerdictBytesMax) return;
-  const Blob blob{.backend = whole->device.backend,
-                  .device = whole->device.name,
-                  .runtime_version = whole->device.runtime_version,
-                  .precision = whole->active.precision,
-                  .bytes = SharedBytes::from_string(text)};
+  const Blob blob{{.backend = whole->device.backend,
+                   .device = whole->device.name,
+                   .runtime_version = whole->device.runtime_version,
+                   .precision = whole->active.precision},
+                  SharedBytes::from_string(text)};
   keep_later(
       *cache, model, Status(StatusCode::kNotFound, "computed in the background"),
       fmt::format("the verdict about {} on {} is not kept", model.name(), whole->device.id()),

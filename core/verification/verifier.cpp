@@ -41,7 +41,7 @@ const Disagreements::Sides* Disagreements::find(const std::string& model) const 
 }
 
 void Disagreements::add(const std::string& model, const std::string& refused, const std::string& reference) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto sides = std::ranges::find(models_, model, &Sides::model);
   if (sides == models_.end()) {
     if (models_.size() == kModelsMax) models_.pop_front();
@@ -53,13 +53,13 @@ void Disagreements::add(const std::string& model, const std::string& refused, co
 }
 
 bool Disagreements::is_refused(const std::string& model, const std::string& device) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Sides* found = find(model);
   return found != nullptr && found->refused.contains(device);
 }
 
 bool Disagreements::is_reference(const std::string& model, const std::string& device) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Sides* found = find(model);
   return found != nullptr && found->references.contains(device);
 }
@@ -90,7 +90,7 @@ Result<std::vector<Device>> reference_devices(std::span<const std::shared_ptr<Ba
   }
   if (missing != nullptr) *missing = reasons;
   if (!found.empty()) {
-    std::ranges::stable_sort(found, {}, [](const Device& one) { return !one.runs_graphs_only(); });
+    std::ranges::stable_sort(found, {}, [](const Device& one) { return !one.traits.graphs_only; });
     return found;
   }
   if (against.empty()) {
@@ -136,8 +136,8 @@ Status Verifier::verify(const Device& device, const CompileOptions& compile, Exe
       skipped("it was refused because it disagreed");
       continue;
     }
-    if (reference.runs_graphs_only() && model_.graph() == nullptr) {
-      skipped(Device::kNeedsGraph);
+    if (reference.traits.graphs_only && model_.graph() == nullptr) {
+      skipped(DeviceTraits::kNeedsGraph);
       continue;
     }
     const VerdictSubject subject{

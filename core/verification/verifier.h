@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <span>
 #include <string>
@@ -19,6 +18,7 @@
 #include "core/failover/placed_model.h"
 #include "core/model/model.h"
 #include "core/result.h"
+#include "core/threads/mutex.h"
 #include "core/verification/kept_verdict.h"
 #include "core/verification/verification.h"
 
@@ -41,10 +41,10 @@ class Disagreements {
     std::set<std::string, std::less<>> refused{};
     std::set<std::string, std::less<>> references{};
   };
-  [[nodiscard]] const Sides* find(const std::string& model) const;  // with mutex_ held
+  [[nodiscard]] const Sides* find(const std::string& model) const LB_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::deque<Sides> models_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::deque<Sides> models_ LB_GUARDED_BY(mutex_);
 };
 
 struct VerificationOptions {

@@ -78,7 +78,7 @@ Status report_missing(const ModelFiles& files, const FolderContents& contents, c
       contents.transformer == files.place()
           ? "it"
           : fmt::format("'{}', the folder of its first module", printable(files.relative(contents.transformer)));
-  return {StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in {}{}; {}",
+  return {StatusCode::kNotFound, fmt::format("{} is not a model folder: {} missing in {}{}; {}",
                                              platform::quoted(files.place()), missing, where, hint, kWhatAModelIs)};
 }
 
@@ -165,8 +165,9 @@ Result<FolderContents> find_table_contents(const ModelFiles& files, const Module
     LB_ASSIGN_OR_RETURN(const FoundTokenizer found,
                         find_vocabulary(files, contents, contents.config.read.value_or(json::object())));
     if (found.made_by == nullptr) {
-      return Status(StatusCode::kNotFound, fmt::format("{} is no folder of a SparseStaticEmbedding: {} missing in it",
-                                                       platform::quoted(folder), found.missing));
+      return Status(StatusCode::kNotFound,
+                    fmt::format("{} is not a folder of a SparseStaticEmbedding: {} missing in it",
+                                platform::quoted(folder), found.missing));
     }
     use_vocabulary(found, contents);
   }

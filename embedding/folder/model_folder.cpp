@@ -29,7 +29,7 @@ Result<Specification> read_queries(const ModelFiles& files, const Modules& of_do
                                               core::printable(options.onnx_file)));
   }
   LB_ASSIGN_OR_RETURN(Specification queries, read_specification(files, modules, {}));
-  if (queries.kind() != documents.kind()) {
+  if (&queries.kind() != &documents.kind()) {
     return unsupported_file(file, "its two ways give different kinds of vectors");
   }
   const auto& table = queries.network.term_table;

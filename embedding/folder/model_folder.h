@@ -24,7 +24,7 @@ class ModelFolder : public Router<Specification> {
   // The model's name, for messages.
   [[nodiscard]] const std::string& name() const { return documents().name(); }
   [[nodiscard]] const ModelFiles& files() const { return documents().files; }
-  [[nodiscard]] EncoderKind kind() const { return documents().kind(); }
+  [[nodiscard]] const OutputKind& kind() const { return documents().kind(); }
   // Returns the specification for texts with this role. Returns kInvalidArgument if the role is required but missing.
   [[nodiscard]] core::Result<const Specification*> route_for(TextRole role) const {
     return Router::route_for(role, name());

@@ -89,10 +89,10 @@ Result<path> find_onnx_file(const ModelFiles& files, const std::string& relative
   };
   if (!stays_inside(relative)) return refusal(StatusCode::kInvalidArgument, "which leads out of the model's folder");
   path file = files.place() / platform::path_from_utf8(relative);
-  if (!files.has(file)) return refusal(StatusCode::kNotFound, "which is no file of the model's folder");
+  if (!files.has(file)) return refusal(StatusCode::kNotFound, "which is not a file of the model's folder");
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(file));
   if (const Status status = graph::check_onnx_structure(stored.bytes()); !status.ok()) {
-    return refusal(StatusCode::kInvalidModel, fmt::format("which is no ONNX file ({})", status.message()));
+    return refusal(StatusCode::kInvalidModel, fmt::format("which is not an ONNX file ({})", status.message()));
   }
   return file;
 }

@@ -72,7 +72,7 @@ Result<std::size_t> read_truncation(const ModelFiles& files, const path& file, s
   const auto* const truncation = core::find_member(*tokenizer, "truncation");
   if (truncation == nullptr) return most;
   const std::string name = platform::path_to_utf8(file);
-  if (!truncation->is_object()) return invalid_file(file, "'truncation' is no object");
+  if (!truncation->is_object()) return invalid_file(file, "'truncation' is not an object");
   LB_ASSIGN_OR_RETURN(const std::string direction, read_text(*truncation, "direction", "Right", name));
   if (direction != "Right") {
     return unsupported_file(

@@ -56,7 +56,7 @@ Status check_prompts(const json& config, const path& file) {
     if (prompt.is_null()) continue;
     if (prompt.is_string() && prompt.get_ref<const std::string&>().size() <= kPromptBytesMax) continue;
     return invalid_file(
-        file, fmt::format("'{}' of 'prompts' is no text of at most {} bytes", printable(name), kPromptBytesMax));
+        file, fmt::format("'{}' of 'prompts' is not a text of at most {} bytes", printable(name), kPromptBytesMax));
   }
   return {};
 }

@@ -16,7 +16,7 @@
 #include "embedding/folder/refusals.h"
 #include "embedding/inputs/prompts.h"
 #include "embedding/tokenizer/tokenizer.h"
-#include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
+#include "embedding/tokenizer/vocabulary_files/named_token.h"
 
 namespace latebind::embedding {
 
@@ -51,12 +51,12 @@ Result<std::optional<std::vector<std::string>>> read_words(const json& object, c
   const json* const found = core::find_member(object, key);
   if (found == nullptr) return std::optional<std::vector<std::string>>();
   if (!found->is_array() || found->size() > kWordsMax) {
-    return invalid_file(file, fmt::format("'{}' is no list of at most {} texts", key, kWordsMax));
+    return invalid_file(file, fmt::format("'{}' is not a list of at most {} texts", key, kWordsMax));
   }
   std::vector<std::string> words;
   for (const json& word : *found) {
     if (!word.is_string() || word.get_ref<const std::string&>().size() > kWordBytesMax) {
-      return invalid_file(file, fmt::format("'{}' has {}, which is no text of at most {} bytes", key,
+      return invalid_file(file, fmt::format("'{}' has {}, which is not a text of at most {} bytes", key,
                                             printable_json(word), kWordBytesMax));
     }
     words.push_back(word.get<std::string>());
@@ -90,7 +90,7 @@ Result<Tasks> read_tasks(const json& config, const char* key, const path& file) 
     return roles;
   }
   if (!found->is_array() || found->size() > kWordsMax) {
-    return invalid_file(file, fmt::format("'{}' is no list of query and document", key));
+    return invalid_file(file, fmt::format("'{}' is not a list of query and document", key));
   }
   for (const json& name : *found)
     LB_RETURN_IF_ERROR(add(name));
@@ -105,12 +105,12 @@ Status read_mask(const json& config, const path& file, Roles& read) {
   const json* const only = core::find_member(config, "keep_only_token_ids");
   if (only == nullptr) return {};
   if (!only->is_array() || only->size() > kOnlyMax) {
-    return invalid_file(file, fmt::format("'keep_only_token_ids' is no list of at most {} ids", kOnlyMax));
+    return invalid_file(file, fmt::format("'keep_only_token_ids' is not a list of at most {} ids", kOnlyMax));
   }
   constexpr std::int64_t kIdMax = std::numeric_limits<std::int32_t>::max();
   for (const json& id : *only) {
     if (!id.is_number_integer() || id.get<std::int64_t>() < 0 || id.get<std::int64_t>() > kIdMax) {
-      return invalid_file(file, fmt::format("'keep_only_token_ids' has {}, which is no id", printable_json(id)));
+      return invalid_file(file, fmt::format("'keep_only_token_ids' has {}, which is not an id", printable_json(id)));
     }
     read.document.only.push_back(id.get<std::int32_t>());
   }
@@ -121,7 +121,7 @@ Status read_mask(const json& config, const path& file, Roles& read) {
 // Reads the value of "query_expansion".
 Result<QueryExpansion> read_expansion(const json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file) + ": query_expansion";
-  if (!config.is_object()) return invalid_file(file, "'query_expansion' is no object");
+  if (!config.is_object()) return invalid_file(file, "'query_expansion' is not an object");
   for (const auto& [key, value] : config.items()) {
     constexpr std::array<std::string_view, 4> kKnown{"strategy", "attend", "token", "length"};
     if (std::ranges::find(kKnown, key) != kKnown.end()) continue;
@@ -139,7 +139,8 @@ Result<QueryExpansion> read_expansion(const json& config, const path& file) {
   LB_ASSIGN_OR_RETURN(read.attend, read_bool(config, "attend", false, name));
   LB_ASSIGN_OR_RETURN(read.token, read_text(config, "token", "", name));
   if (read.token.size() > kWordBytesMax || (read.token.empty() && core::find_member(config, "token") != nullptr)) {
-    return invalid_file(file, fmt::format("'token' of 'query_expansion' is no text of 1 to {} bytes", kWordBytesMax));
+    return invalid_file(file,
+                        fmt::format("'token' of 'query_expansion' is not a text of 1 to {} bytes", kWordBytesMax));
   }
   LB_ASSIGN_OR_RETURN(const auto length, read_size(config, "length", 1, kTokensMax, name));
   if (!length) return invalid_file(file, "'length' of 'query_expansion' is missing");

@@ -54,7 +54,7 @@ Result<std::string> folder_of(const std::string& relative, std::string_view name
 Result<const json*> read_member(const json& document, const char* key, std::string_view name) {
   const auto* const found = core::find_member(document, key);
   if (found != nullptr && found->is_object()) return &*found;
-  return invalid(name, fmt::format("'{}' is missing, or no object", key));
+  return invalid(name, fmt::format("'{}' is missing, or is not an object", key));
 }
 
 Result<std::vector<ListedModule>> read_route(const json& structure, const json& types, std::string_view route,
@@ -65,11 +65,11 @@ Result<std::vector<ListedModule>> read_route(const json& structure, const json& 
                                          "documents, 'document', are supported",
                                          route));
   }
-  if (!found->is_array()) return invalid(name, fmt::format("the route '{}' is no array of modules", route));
+  if (!found->is_array()) return invalid(name, fmt::format("the route '{}' is not an array of modules", route));
   LB_RETURN_IF_ERROR(check_count(found->size(), name));
   std::vector<ListedModule> modules;
   for (const json& item : *found) {
-    if (!item.is_string()) return invalid(name, fmt::format("a module of the route '{}' is no text", route));
+    if (!item.is_string()) return invalid(name, fmt::format("a module of the route '{}' is not a text", route));
     const auto& module = item.get_ref<const std::string&>();
     const auto type = types.find(module);
     if (type == types.end() || !type->is_string()) {
@@ -104,7 +104,7 @@ Result<std::vector<ListedModule>> read_module_list(const json& document, std::st
   LB_RETURN_IF_ERROR(check_count(document.size(), name));
   std::vector<ListedModule> list;
   for (const json& module : document) {
-    if (!module.is_object()) return invalid(name, "a module is no object");
+    if (!module.is_object()) return invalid(name, "a module is not an object");
     ListedModule& listed = list.emplace_back();
     LB_ASSIGN_OR_RETURN(listed.type, read_text(module, "type", "", name));
     LB_ASSIGN_OR_RETURN(const std::string relative, read_text(module, "path", "", name));

@@ -16,7 +16,6 @@
 #include "embedding/folder/refusals.h"
 #include "embedding/folder/transformer_keys.h"
 #include "embedding/folder/weights_files.h"
-#include "embedding/outputs/token_vectors.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
@@ -150,8 +149,11 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
   LB_ASSIGN_OR_RETURN(auto own_output, kind->read(given, read.network));
   LB_ASSIGN_OR_RETURN(read.input, read_input(given, *kind, read.network));
   read.outputs.push_back(std::move(own_output));
-  if (read.network.term_table == nullptr) read.outputs.push_back(std::make_shared<const TokenVectorsOutput>());
-  if (!modules.listed && kind->encoder == EncoderKind::kEmbedder) {
+  for (const OutputKind* const one : output_kinds()) {
+    if (one->input != nullptr || read.network.term_table != nullptr) continue;
+    LB_ASSIGN_OR_RETURN(read.outputs.emplace_back(), one->read(given, read.network));
+  }
+  if (!modules.listed && kind->assumes_pooling) {
     read.assumed = say_default_pooling(files, *contents.config.read, modules.pooling);
   }
   const bool expands_queries = read.input.roles && read.input.roles->query.expansion;
@@ -165,16 +167,16 @@ Result<OutputList> Specification::find_outputs(std::span<const std::string> want
   OutputList found;
   for (const std::string& name_of_one : wanted) {
     const auto one = std::ranges::find(outputs, name_of_one, [](const auto& each) { return each->kind().name; });
-    if (one == outputs.end()) {
-      std::string names;
-      for (const auto& each : outputs)
-        names += (names.empty() ? "" : ", ") + std::string(each->kind().name);
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("{} has no output {}; its outputs are: {}", name(), core::quoted(name_of_one), names));
-    }
+    if (one == outputs.end()) return no_such_output(name(), name_of_one, outputs);
     found.push_back(*one);
   }
   return found;
+}
+
+bool Specification::shares_one_end(const OutputList& wanted) const {
+  if (wanted.size() == 1) return true;
+  return files.package() == nullptr &&
+         std::ranges::all_of(wanted, [](const auto& output) { return output->end(true).hidden_states; });
 }
 
 std::vector<path> Specification::large_files() const {

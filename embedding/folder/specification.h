@@ -60,10 +60,12 @@ struct Specification {
   [[nodiscard]] const std::string& name() const { return files.name(); }
   // The model's own output, and the kind of the model.
   [[nodiscard]] const Output& output() const { return *outputs.front(); }
-  [[nodiscard]] EncoderKind kind() const { return output().kind().encoder; }
-  // Returns the named outputs, or the model's own output if `wanted` is empty. Returns kUnsupported with the model's
-  // outputs for an unknown name.
+  [[nodiscard]] const OutputKind& kind() const { return output().kind(); }
+  // Returns the named outputs, or the model's own output if `wanted` is empty. Returns no_such_output().
   [[nodiscard]] core::Result<OutputList> find_outputs(std::span<const std::string> wanted) const;
+  // Returns whether a pass that gives all of these outputs costs little more than one that gives the own output alone:
+  // all take their numbers from one end of the network, and no compiled blob would be left unused.
+  [[nodiscard]] bool shares_one_end(const OutputList& wanted) const;
   // Returns the weights' files, or else the ONNX file.
   [[nodiscard]] std::vector<std::filesystem::path> large_files() const;
   // Returns the longest text that the model accepts: `wanted`, or the folder's limit if `wanted` is 0. Returns

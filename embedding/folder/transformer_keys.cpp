@@ -66,7 +66,7 @@ constexpr std::array<PassedOn, 3> kPassedOn{{
 }};
 
 Status check_passed_on(const path& file, std::string_view key, const json& value, const PassedOn& known) {
-  if (!value.is_object()) return invalid_file(file, fmt::format("'{}' is no object", key));
+  if (!value.is_object()) return invalid_file(file, fmt::format("'{}' is not an object", key));
   for (const auto& [name, given] : value.items()) {
     if (is_among(name, kSetByTheCaller) || is_among(name, known.without_effect)) continue;
     return refuse(file, fmt::format("{}.{}", key, name), given, fmt::format("not supported here; {}", known.instead));
@@ -80,11 +80,11 @@ Status check_processing(const path& file, const json& value) {
   static constexpr std::array<std::string_view, 1> kPadding{"longest"};
   static constexpr std::array<std::string_view, 1> kTruncation{"longest_first"};
   static constexpr std::array<std::string_view, 1> kTensors{"pt"};
-  if (!value.is_object()) return invalid_file(file, "'processing_kwargs' is no object");
+  if (!value.is_object()) return invalid_file(file, "'processing_kwargs' is not an object");
   for (const auto& [kind, arguments] : value.items()) {
     if (!is_among(kind, kOfTexts) || arguments.is_null()) continue;
     if (!arguments.is_object()) {
-      return invalid_file(file, fmt::format("'{}' of 'processing_kwargs' is no object", kind));
+      return invalid_file(file, fmt::format("'{}' of 'processing_kwargs' is not an object", kind));
     }
     for (const auto& [key, given] : arguments.items()) {
       const bool is_as_always = key == "padding"              ? is_true(given) || is_one_of(given, kPadding)
@@ -105,13 +105,13 @@ Status check_processing(const path& file, const json& value) {
 Status check_modalities(const path& file, const json& config, const json& modalities, const TransformerUse& use) {
   constexpr std::string_view kKey = "modality_config";
   const std::string_view wanted = use.takes_logits ? "logits" : "last_hidden_state";
-  if (!modalities.is_object()) return invalid_file(file, fmt::format("'{}' is no object", kKey));
+  if (!modalities.is_object()) return invalid_file(file, fmt::format("'{}' is not an object", kKey));
   const auto text = modalities.find("text");
   if (text == modalities.end()) {
     return unsupported_file(file,
                             fmt::format("'{}' has no 'text': a model that takes no texts is not supported", kKey));
   }
-  if (!text->is_object()) return invalid_file(file, fmt::format("'text' of '{}' is no object", kKey));
+  if (!text->is_object()) return invalid_file(file, fmt::format("'text' of '{}' is not an object", kKey));
   const auto method = text->find("method");
   const auto output = text->find("method_output_name");
   for (const auto& [key, found] : {std::pair("method", method), std::pair("method_output_name", output)}) {

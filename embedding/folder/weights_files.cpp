@@ -43,7 +43,7 @@ Result<std::vector<std::string>> weights_file_names(
   std::set<std::string> names;
   for (const auto& [tensor, piece] : map->items()) {
     if (!piece.is_string() || !is_plain_name(piece.get_ref<const std::string&>())) {
-      return invalid(fmt::format("tensor '{}' is in {}, which is no file of the folder", printable(tensor),
+      return invalid(fmt::format("tensor '{}' is in {}, which is not a file of the folder", printable(tensor),
                                  core::printable_json(piece)));
     }
     names.insert(piece.get<std::string>());

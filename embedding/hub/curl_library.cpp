@@ -4,11 +4,11 @@
 
 #include <array>
 #include <cstring>
-#include <mutex>
 
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
 #include "core/platform/process_generation.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::embedding::hub {
 namespace {
@@ -92,13 +92,13 @@ Result<CurlLibrary> load() {
 
 Result<const CurlLibrary*> CurlLibrary::get() {
   struct Opened {
-    std::mutex mutex;
+    core::Mutex mutex;
     CurlLibrary library;
   };
   static platform::PerProcess<Opened> instance;
   auto& [mutex, library] = instance.get();
   const core::LogHold hold;
-  const std::lock_guard lock(mutex);
+  const core::MutexLock lock(mutex);
   if (library.perform == nullptr) {
     LB_ASSIGN_OR_RETURN(library, load());
   }

@@ -69,7 +69,7 @@ Status set_roles(const Specification& model, const Tokenizer& tokenizer, TextLim
       const auto id = tokenizer.id_of(expansion.token);
       if (!id) {
         return {StatusCode::kInvalidModel,
-                fmt::format("{}: queries are filled up with '{}', which is no token of its tokenizer", model.name(),
+                fmt::format("{}: queries are filled up with '{}', which is not a token of its tokenizer", model.name(),
                             core::printable(expansion.token))};
       }
       into->filling = Filling{.length = expansion.length,

@@ -25,7 +25,7 @@ bool declares_dense(const Declaration& given) {
 Result<std::shared_ptr<const Output>> read_dense_output(const Declaration& given, const NetworkSpec& /*network*/) {
   const Modules& modules = given.modules;
   const std::filesystem::path list = given.files.place() / "modules.json";
-  if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is no CrossEncoder");
+  if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is not a CrossEncoder");
   if (modules.only_network() && modules.listed) {
     return unsupported_file(list, "no Pooling module: the model gives no vector for a text");
   }
@@ -42,13 +42,17 @@ Result<std::shared_ptr<const Output>> read_dense_output(const Declaration& given
 const OutputKind kDenseOutput{
     .name = "dense",
     .form = ResultForm::kRow,
-    .encoder = EncoderKind::kEmbedder,
+    .noun = "vectors of texts",
     .input = &kTextInput,
-    .what =
+    .model = "embedder",
+    .hub_owner = "sentence-transformers",
+    .purpose =
         "is an embedder: it gives vectors for texts, and neither scores nor sparse vectors; `latebind embed` has "
         "them, and `latebind search` compares them",
-    .programs = "Embedder, in C lb_embedder_open()",
+    .programs = "Embedder",
+    .heading = "vectors of texts (latebind embed, search, serve)",
     .may_have_routes = true,
+    .assumes_pooling = true,
     .is_declared = declares_dense,
     .read = read_dense_output};
 

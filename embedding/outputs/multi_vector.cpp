@@ -75,12 +75,14 @@ Result<std::shared_ptr<const Output>> read_multi_vector(const Declaration& given
 const OutputKind kMultiVectorOutput{
     .name = "multi_vector",
     .form = ResultForm::kRaggedRows,
-    .encoder = EncoderKind::kMultiVectorEncoder,
+    .noun = "vectors of tokens",
     .input = &kTextInput,
-    .what =
-        "is a multi-vector encoder: it gives a vector for each token of a text; `latebind embed --output-format "
-        "multi-vector` has them, and `latebind search` and `latebind rerank` compare them",
-    .programs = "MultiVectorEncoder, in C lb_multi_vector_encoder_open()",
+    .model = "multi-vector encoder",
+    .purpose =
+        "is a multi-vector encoder: it gives a vector for each token of a text; `latebind embed` has them, and "
+        "`latebind search` and `latebind rerank` compare them",
+    .programs = "MultiVectorEncoder",
+    .heading = "vectors of tokens (latebind search, rerank)",
     .has_roles = true,
     .is_declared = declares_multi_vector,
     .read = read_multi_vector};

@@ -78,8 +78,8 @@ Result<ModelEnd> find_token_states(const OnnxFile& file) {
 }
 
 Status refuse_modules_of_onnx(const OnnxFile& file) {
-  return {StatusCode::kUnsupported, fmt::format("{}: modules with weights behind pooling are supported with the "
-                                                "network's model.safetensors alone",
+  return {StatusCode::kUnsupported, fmt::format("{}: modules with weights after the pooling need the network's "
+                                                "model.safetensors",
                                                 file.name)};
 }
 

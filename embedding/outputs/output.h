@@ -18,7 +18,6 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
-#include "embedding/encoder_kind.h"
 #include "embedding/folder/folder_contents.h"
 #include "embedding/folder/network_spec.h"
 #include "embedding/inputs/input.h"
@@ -84,13 +83,15 @@ class Output {
   // Returns true if the network cannot pool the tokens, because the pooling leaves out those of a prompt.
   [[nodiscard]] virtual bool pools_here() const { return false; }
 
+  // Returns the number of floats in a row of the results.
+  [[nodiscard]] virtual std::size_t row_size(const ModelEnd& end) const { return end.dimension; }
   // Turns the numbers of one row into its results. `numbers` has one row of `dimension` numbers if the end is pooled,
   // else one for each token. `scratch` is memory that is reused between calls.
   virtual void take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
                     std::vector<float>& scratch) const = 0;
   // Computes the results for these ids from a table, for models with a table instead of a network.
   virtual void look_up(const TermTable& /*table*/, std::span<const std::int32_t> /*ids*/, SparseVector& /*to*/) const {}
-  // Completes a row that the device wrote directly to its target.
+  // Completes a row of a pooled end, which the device wrote directly to its target.
   virtual void complete(std::span<float> /*row*/) const {}
 
   // The mode by which token vectors become one vector.
@@ -131,23 +132,29 @@ struct HeadKind {
 struct OutputKind {
   std::string_view name;  // the name in specifications, options and commands
   ResultForm form{};
-  // For models that have this as the first output: their kind and their input. `input` is null if the kind only
+  std::string_view noun{};  // its results in messages: "vectors of texts"
+  // The following members describe models that have this as the first output. `input` is null if the kind only
   // accompanies another output.
-  EncoderKind encoder{};
   const Input* input = nullptr;
-  // The phrases for wrong_kind(): "is an embedder: …", and the class that opens the model.
-  std::string_view what{};
+  std::string_view model{};  // what such a model is called: "cross-encoder"
+  // The organisation on the hub to which short names of such models belong; "" if they have no short names.
+  std::string_view hub_owner{};
+  // What such a model is for, and the class that opens it; see no_such_output().
+  std::string_view purpose{};
   std::string_view programs{};
+  std::string_view heading{};  // of such models in a list
   bool may_have_routes = false;
-  bool has_roles = false;  // queries and documents may be treated differently
+  bool has_roles = false;        // queries and documents may be treated differently
+  bool assumes_pooling = false;  // without a modules.json, how tokens are pooled is an assumption
   // Returns whether a folder declares this kind (optional).
   bool (*is_declared)(const Declaration& given) = nullptr;
   // Checks the modules before other files are read (optional). Returns kUnsupported, naming the file.
   core::Status (*check_modules)(const Declaration& given) = nullptr;
   // Returns the head that the kind needs in the network, or null if it needs none (optional).
   const HeadKind* (*find_head)(const Modules& modules) = nullptr;
-  // Reads the parameters (optional). Returns kInvalidModel or kUnsupported, naming the file and the key.
-  core::Result<std::shared_ptr<const Output>> (*read)(const Declaration& given, const NetworkSpec& network) = nullptr;
+  // Reads the parameters. Returns kInvalidModel or kUnsupported, naming the file and the key. A kind without `input`
+  // is read for every model that has a network.
+  core::Result<std::shared_ptr<const Output>> (*read)(const Declaration& given, const NetworkSpec& network);
 };
 
 // An output of a placed model, and the end of the model that gives its numbers.
@@ -156,10 +163,15 @@ struct BoundOutput {
   ModelEnd end{};
 
   [[nodiscard]] ResultForm form() const { return output->kind().form; }
-  [[nodiscard]] std::size_t dimension() const { return end.dimension; }
+  [[nodiscard]] std::size_t dimension() const { return output->row_size(end); }
 };
 
 [[nodiscard]] std::span<const OutputKind* const> output_kinds();
+// Returns the kind with this name, or null.
+[[nodiscard]] const OutputKind* find_output_kind(std::string_view name);
+// Returns the error for an output that a model does not have. It lists the outputs that the model has, and says what
+// the model is for. The first of `outputs` is the model's own output.
+[[nodiscard]] core::Status no_such_output(std::string_view model, std::string_view wanted, const OutputList& outputs);
 // Returns the kind that a folder declares, which is the first output of the model. Returns kUnsupported for other kinds
 // of models.
 [[nodiscard]] core::Result<const OutputKind*> read_output_kind(const Declaration& given);

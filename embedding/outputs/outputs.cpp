@@ -50,11 +50,19 @@ Result<const OutputKind*> read_output_kind(const Declaration& given) {
                                                 core::supported_instead(type, kTypes, kListed)));
 }
 
-Status wrong_kind(std::string_view model, EncoderKind kind) {
-  const auto* const found = std::ranges::find_if(
-      kKinds, [&](const OutputKind* one) { return one->input != nullptr && one->encoder == kind; });
-  return {StatusCode::kInvalidArgument,
-          fmt::format("{} {}; a program opens it as {}", model, (*found)->what, (*found)->programs)};
+const OutputKind* find_output_kind(std::string_view name) {
+  const auto* const found = std::ranges::find(kKinds, name, &OutputKind::name);
+  return found != kKinds.end() ? *found : nullptr;
+}
+
+Status no_such_output(std::string_view model, std::string_view wanted, const OutputList& outputs) {
+  std::string names;
+  for (const auto& output : outputs)
+    names += (names.empty() ? "" : ", ") + std::string(output->kind().name);
+  const OutputKind& own = outputs.front()->kind();
+  return {StatusCode::kUnsupported,
+          fmt::format("{} has no output {}; its outputs are: {}. It {}; a program opens it as {}", model,
+                      core::quoted(wanted), names, own.purpose, own.programs)};
 }
 
 }  // namespace latebind::embedding

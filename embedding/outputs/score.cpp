@@ -39,7 +39,7 @@ Result<std::vector<std::string>> read_labels(const json& config, const path& fil
     return labels;
   }
   if (!names->is_object() || names->empty() || names->size() > kLabelsMax) {
-    return invalid_file(file, fmt::format("'id2label' is no object of 1 to {} labels", kLabelsMax));
+    return invalid_file(file, fmt::format("'id2label' is not an object of 1 to {} labels", kLabelsMax));
   }
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < names->size(); ++i) {
@@ -140,10 +140,13 @@ constexpr HeadKind kClassifier{
 const OutputKind kScoreOutput{
     .name = "score",
     .form = ResultForm::kRow,
-    .encoder = EncoderKind::kCrossEncoder,
+    .noun = "scores",
     .input = &kPairInput,
-    .what = "is a cross-encoder: it gives scores for two texts together, and no vectors; `latebind rerank` has them",
-    .programs = "CrossEncoder, in C lb_cross_encoder_open()",
+    .model = "cross-encoder",
+    .hub_owner = "cross-encoder",
+    .purpose = "is a cross-encoder: it gives scores for two texts together, and no vectors; `latebind rerank` has them",
+    .programs = "CrossEncoder",
+    .heading = "scores for a query and a text (latebind rerank, search --rerank)",
     .is_declared = declares_score,
     .find_head = [](const Modules& modules) { return modules.only_network() ? &kClassifier : nullptr; },
     .read = read_score_output};

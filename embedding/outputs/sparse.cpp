@@ -88,12 +88,15 @@ constexpr HeadKind kVocabulary{
 const OutputKind kSparseOutput{
     .name = "sparse",
     .form = ResultForm::kSparseRow,
-    .encoder = EncoderKind::kSparseEncoder,
+    .noun = "sparse vectors of texts",
     .input = &kTextInput,
-    .what =
-        "is a sparse encoder: it gives weights for the words of its vocabulary; `latebind embed --output-format "
-        "sparse` has them",
-    .programs = "SparseEncoder, in C lb_sparse_encoder_open()",
+    .model = "sparse encoder",
+    .hub_owner = "sparse-encoder",
+    .purpose =
+        "is a sparse encoder: it gives weights for the words of its vocabulary; `latebind embed` has them, and "
+        "`latebind search` compares them",
+    .programs = "SparseEncoder",
+    .heading = "weights of terms (latebind search)",
     .may_have_routes = true,
     .is_declared = declares_sparse,
     .check_modules = check_sparse_modules,

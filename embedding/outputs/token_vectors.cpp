@@ -1,12 +1,23 @@
 #include "embedding/outputs/token_vectors.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "embedding/outputs/onnx_end.h"
 
 namespace latebind::embedding {
 
-const OutputKind kTokenVectorsOutput{.name = "token_vectors", .form = ResultForm::kRaggedRows};
+namespace {
+
+core::Result<std::shared_ptr<const Output>> read_token_vectors(const Declaration& /*given*/,
+                                                               const NetworkSpec& /*network*/) {
+  return std::shared_ptr<const Output>(std::make_shared<const TokenVectorsOutput>());
+}
+
+}  // namespace
+
+const OutputKind kTokenVectorsOutput{
+    .name = "token_vectors", .form = ResultForm::kRaggedRows, .noun = "vectors of tokens", .read = read_token_vectors};
 
 TokenVectorsOutput::TokenVectorsOutput() : Output(kTokenVectorsOutput) {}
 

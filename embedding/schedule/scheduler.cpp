@@ -1,9 +1,8 @@
 // Submissions: how texts enter the queue, wait and leave it.
 //
-// Invariant while mutex_ is free: waiting_ has the work with texts that have not begun, waiting_texts_ and
-// waiting_tokens_ are the sums over these texts, and running_ has the runs that have begun but not ended. Exactly one
-// thread executes each run: a thread that waits for its texts and can compute (Work::given), or a thread of the team,
-// which may be the one that just finished another run.
+// Invariant while mutex_ is free: queue_ has the work with texts that have not begun, and running_ has the runs that
+// have begun but not ended. Exactly one thread executes each run: a thread that waits for its texts and can compute
+// (Work::given), or a thread of the team, which may be the one that just finished another run.
 #include "embedding/schedule/scheduler.h"
 
 #include <fmt/format.h>
@@ -20,15 +19,16 @@ namespace latebind::embedding {
 using core::Status;
 using core::StatusCode;
 
-Scheduler::Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens,
+Scheduler::Scheduler(const Forward& forward, core::ThreadPool& team, std::size_t requests, std::size_t batch_tokens,
                      std::size_t longest, OnBatch on_batch)
     : forward_(forward),
       team_(team),
       requests_(requests),
       batch_tokens_(batch_tokens),
       longest_(longest),
-      on_batch_(std::move(on_batch)) {
-  waiting_.reserve(kSubmissionsMax);
+      on_batch_(std::move(on_batch)),
+      queue_(batch_tokens, kSubmissionsMax),
+      former_(requests) {
   running_.reserve(requests_);
   idle_scratch_.reserve(requests_);
 }
@@ -47,6 +47,7 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
   work->submitted = work->begun = work->over = std::chrono::steady_clock::now();
   const auto attested = forward_.attestation();
   const auto lengths = work->tokens.lengths();
+  work->lengths = lengths;
   work->plan = plan_batches(lengths, {.tokens = batch_tokens_,
                                       .workers = requests_,
                                       .more_follows = texts.more_follows,
@@ -109,14 +110,9 @@ Status Scheduler::enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue
   if (queue_tokens_max > 0 && !state().has_room(work->plan.tokens, queue_tokens_max)) {
     return Status(StatusCode::kBusy,
                   fmt::format("{} waiting already and {} being computed, and these are {} more",
-                              core::counted(waiting_tokens_, "token"), running_tokens_, work->plan.tokens));
+                              core::counted(queue_.tokens(), "token"), running_tokens_, work->plan.tokens));
   }
-  if (work->has_next()) {
-    waiting_.push_back(work);
-    waiting_texts_ += work->rows_left().size();
-    waiting_tokens_ += work->plan.tokens;
-    join(*work);
-  }
+  if (work->has_next()) queue_.join(work);
   ++submissions_;
   return {};
 }
@@ -125,7 +121,7 @@ core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts)
   const auto work = make_work(texts);
   work->owner = &owner;
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     LB_RETURN_IF_ERROR(enqueue(work, texts.queue_tokens_max));
     // A submission whose caller computes starts when the caller waits.
     if (!work->caller_helps) dispatch(nullptr);
@@ -139,7 +135,7 @@ core::Result<Scheduler::Ticket> Scheduler::submit_and_tell(Texts texts, Done don
   const auto work = make_work(texts);
   work->done = std::move(done);
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     LB_RETURN_IF_ERROR(enqueue(work, texts.queue_tokens_max));
     dispatch(nullptr);
     note_if_over(work);
@@ -149,13 +145,13 @@ core::Result<Scheduler::Ticket> Scheduler::submit_and_tell(Texts texts, Done don
 }
 
 QueueState Scheduler::queue_state() const {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return state();
 }
 
 QueueState Scheduler::state() const noexcept {
-  return {.waiting_texts = waiting_texts_,
-          .waiting_tokens = waiting_tokens_,
+  return {.waiting_texts = queue_.texts(),
+          .waiting_tokens = queue_.tokens(),
           .running_batches = running_.size(),
           .running_tokens = running_tokens_};
 }
@@ -172,7 +168,7 @@ void Scheduler::note_if_over(const std::shared_ptr<Work>& work) noexcept {
 void Scheduler::tell_done() noexcept {
   std::shared_ptr<Work> over;
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     over = std::exchange(over_, nullptr);
   }
   while (over != nullptr) {
@@ -187,18 +183,52 @@ void Scheduler::Ticket::drop() const {
   const std::shared_ptr<Work> work = work_.lock();
   if (work == nullptr) return;
   {
-    const std::lock_guard lock(scheduler_->mutex_);
+    const core::MutexLock lock(scheduler_->mutex_);
     if (work->is_over()) return;
-    if (work->error.ok()) work->error = Status(StatusCode::kCancelled, "nobody waits for these texts any more");
+    if (work->error.ok())
+      work->error = Status(StatusCode::kCancelled, "the texts were dropped before they were computed");
     scheduler_->leave(*work);
     scheduler_->note_if_over(work);
   }
   scheduler_->tell_done();
 }
 
+// Returns the work whose turn is next, of all or of the work for which a computing thread waits.
+std::shared_ptr<Scheduler::Work> Scheduler::next_work(bool of_those_who_compute) const {
+  return Work::of(queue_.next([&](const QueuedTexts& texts) {
+    return !of_those_who_compute || static_cast<const Work&>(texts).waits_to_compute();
+  }));
+}
+
+// Forms a batch and gives its run the limits of those who wait for it: the run ends once all of them have left. Throws
+// std::bad_alloc, and has changed nothing then.
+std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& seed) {
+  auto run = std::make_shared<Run>();
+  core::RunOptions limits{.nobody_waits = core::Cancellation::create()};
+  if (seed->limits.is_bounded()) {
+    limits.cancellation = core::Cancellation::create();
+    limits.deadline = seed->limits.deadline;
+  }
+  run->batch = former_.form(queue_, seed, running_.size());
+  // No code below allocates memory.
+  const auto now = std::chrono::steady_clock::now();
+  for (const BatchPiece& piece : run->batch.pieces) {
+    Work& work = Work::of(piece);
+    if (work.running == 0 && work.begun == work.submitted) work.begun = now;
+    ++work.running;
+    if (!work.limits.is_bounded()) limits.cancellation = {};
+    if (!work.limits.deadline) limits.deadline.reset();
+    if (limits.deadline) limits.deadline = std::max(limits.deadline, work.limits.deadline);
+  }
+  limits.side_by_side = run->batch.side_by_side;
+  run->limits = std::move(limits);
+  running_tokens_ += run->batch.tokens;
+  return run;
+}
+
 // Forms batches while the device has free requests.
 void Scheduler::dispatch(std::shared_ptr<Run>* for_caller) noexcept {
-  while (running_.size() < requests_ && !waiting_.empty()) {
+  while (running_.size() < requests_ && !queue_.empty()) {
     std::shared_ptr<Work> seed = next_work(/*of_those_who_compute=*/false);
     if (!seed->waits_to_compute() && for_caller == nullptr && !team_.has_thread()) {
       seed = next_work(/*of_those_who_compute=*/true);
@@ -228,7 +258,7 @@ void Scheduler::begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* f
     if (run != nullptr) {
       finish(*run, status);
     } else {
-      stop_waiting(*seed);
+      queue_.leave(*seed);
       if (seed->error.ok()) seed->error = status;
       seed->changed.notify_all();
       note_if_over(seed);
@@ -236,46 +266,45 @@ void Scheduler::begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* f
   }
 }
 
-void Scheduler::stop_waiting(Work& work) noexcept {
-  const auto left = work.rows_left();
-  waiting_texts_ -= left.size();
-  for (const std::uint32_t row : left) {
-    waiting_tokens_ -= work.length_of(row);
-    work.owner->waiting_tokens_ -= work.length_of(row);
+Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun) {
+  std::optional<core::Cancellation::Watch> watch;  // destroyed after the lock, which its action takes
+  if (limits.cancellation.can_be_requested()) {
+    watch.emplace(limits.cancellation, [this, &work] {
+      const core::MutexLock lock(mutex_);
+      work->changed.notify_all();
+    });
   }
-  work.next = work.plan.batches.size();
-  work.remaining.clear();
-  std::erase_if(waiting_, [&](const std::shared_ptr<Work>& each) { return each.get() == &work; });
+  Status status;
+  {
+    const core::MutexLock lock(mutex_);
+    status = work_until(work, limits, until_begun);
+    work->can_compute = false;
+  }
+  tell_done();
+  return status;
 }
 
 // The loop of a waiting thread: compute the run that was given to it; otherwise dispatch waiting work, and sleep until
 // the work changes. A thread that is already inside a run (a callback of the host) begins its batches without waiting
 // for a free request, because it may hold the only one.
-Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun) {
-  std::optional<core::Cancellation::Watch> watch;  // destroyed after the lock, which its action takes
-  if (limits.cancellation.can_be_requested()) {
-    watch.emplace(limits.cancellation, [this, &work] {
-      const std::lock_guard lock(mutex_);
-      work->changed.notify_all();
-    });
-  }
-  std::unique_lock lock(mutex_);
+Status Scheduler::work_until(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun) {
   const auto is_enough = [&] { return until_begun ? !work->has_next() && work->given == nullptr : work->is_over(); };
   const bool is_nested = is_within_run();
   Status status;
   while (!is_enough() && status.ok()) {
     if (const auto run = std::exchange(work->given, nullptr)) {
       work->can_compute = false;  // until this run ends
-      lock.unlock();
-      const Status computed = compute(*run);
-      lock.lock();
+      Status computed;
+      {
+        const core::MutexUnlock unlocked(mutex_);
+        computed = compute(*run);
+      }
       finish(*run, computed);
       work->can_compute = true;  // this thread continues before another one is woken
       dispatch(nullptr);
       if (over_ == nullptr) continue;
-      lock.unlock();
+      const core::MutexUnlock unlocked(mutex_);
       tell_done();
-      lock.lock();
       continue;
     }
     // With limits the team computes, because a vendor's call does not end with the limits.
@@ -289,36 +318,33 @@ Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions
     if (limits.cancellation.is_requested()) {
       status = Status(StatusCode::kCancelled, "cancelled while texts were being computed");
     } else if (!limits.deadline) {
-      work->changed.wait(lock);
+      work->changed.wait(mutex_);
     } else if (std::chrono::steady_clock::now() >= *limits.deadline) {
       status = Status(StatusCode::kDeadlineExceeded, "the time was up while texts were being computed");
     } else {
-      work->changed.wait_until(lock, *limits.deadline);
+      work->changed.wait_until(mutex_, *limits.deadline);
     }
   }
-  work->can_compute = false;
-  lock.unlock();
-  tell_done();
   return status;
 }
 
 // Drops the work's texts. Its runs continue while other callers wait for them; otherwise they end as soon as possible.
 void Scheduler::leave(Work& work) noexcept {
-  stop_waiting(work);
+  queue_.leave(work);
   work.has_left = true;
   for (Run* run : running_) {
-    const auto has_left = [](const Piece& piece) { return piece.work->has_left; };
-    if (!std::ranges::all_of(run->pieces, has_left)) continue;
+    const auto has_left = [](const BatchPiece& piece) { return Work::of(piece).has_left; };
+    if (!std::ranges::all_of(run->batch.pieces, has_left)) continue;
     run->limits.cancellation.request();
     run->limits.nobody_waits.request();
   }
 }
 
 void Scheduler::abandon(Work& work) noexcept {
-  std::unique_lock lock(mutex_);
+  const core::MutexLock lock(mutex_);
   --submissions_;
   leave(work);
-  if (!work.limits.is_bounded()) work.changed.wait(lock, [&] { return work.running == 0; });
+  if (!work.limits.is_bounded()) work.changed.wait(mutex_, [&] { return work.running == 0; });
 }
 
 Scheduler::Submission& Scheduler::Submission::operator=(Submission&& other) noexcept {
@@ -338,7 +364,7 @@ void Scheduler::Submission::drop() noexcept {
 }
 
 bool Scheduler::Submission::is_over() const {
-  const std::lock_guard lock(scheduler_->mutex_);
+  const core::MutexLock lock(scheduler_->mutex_);
   return work_->is_over();
 }
 

@@ -1,19 +1,13 @@
-// Scheduler: decides which texts are computed next, and which texts share a batch.
+// Scheduler: runs submitted texts through the model, in fair order and in shared batches.
+//
+// It is a runner of two pure parts: FairQueue decides whose turn is next, and BatchFormer which texts share a batch.
+// The scheduler has the lock, the callers that wait, and the runs.
 //
 // Owners (a call of embed(), a stream) submit tokenized texts. Whenever the device has a free request, the scheduler
 // forms the next batch. It starts with the owner whose turn would begin first if all owners had the same share of the
-// device. A turn is one batch, or all texts of an owner that has at most twice the budget of a batch. Thus many texts
-// of one owner delay the few texts of another by at most one batch, and many calls with one text each delay a call with
-// many texts by no more. Calls with few texts finish in the order in which they arrive, whatever their sizes, and wait
-// no longer than the queue is long. A single text on an idle device runs at once.
-//
-// If padding costs no time, a batch is filled in the order of the turns. Otherwise it takes, from the owners that came
-// first, the texts that are cheapest to compute together with the longest text of the chosen owner (batching.h). Texts
-// that must not share a batch are divided when they are submitted, so that their batches do not depend on other
-// callers.
-//
-// Source of the fair order: Goyal, Vin, Cheng, "Start-time Fair Queuing" (1996), with turns for packets. The clock
-// counts only the owners that wait, because owners of one text come and go.
+// device. Thus many texts of one owner delay the few texts of another by at most one batch, and many calls with one
+// text each delay a call with many texts by no more. Calls with few texts finish in the order in which they arrive,
+// whatever their sizes, and wait no longer than the queue is long. A single text on an idle device runs at once.
 //
 // A Pipeline owns the scheduler. All calls are thread-safe. All submissions must be destroyed before the scheduler.
 #pragma once
@@ -23,17 +17,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "core/backend/executable.h"
 #include "core/result.h"
+#include "core/threads/mutex.h"
+#include "core/threads/thread_pool.h"
 #include "embedding/embed_stats.h"
 #include "embedding/forward.h"
 #include "embedding/inputs/token_table.h"
-#include "embedding/schedule/batching.h"
-#include "embedding/schedule/work_team.h"
+#include "embedding/schedule/batch_former.h"
+#include "embedding/schedule/fair_queue.h"
 
 namespace latebind::embedding {
 
@@ -44,7 +39,7 @@ struct BatchRecord {
   std::size_t width = 0;  // tokens of each row, padding included
   std::uint64_t tokens = 0;
   std::uint64_t computed_tokens = 0;  // includes the padding if the device computed it
-  std::size_t owners = 0;             // submissions that share the batch
+  std::size_t submissions = 0;        // that share the batch
   std::chrono::steady_clock::duration time{};
 };
 
@@ -70,28 +65,16 @@ struct QueueState {
 };
 
 class Scheduler {
-  // The service that an owner present all the time would have received, in parts of a token (kPartsOfToken).
-  using FairTime = std::uint64_t;
   struct Work;
   struct Part;
   struct Run;
-  struct Piece;
 
  public:
   // The limit of existing submissions of all owners together. submit() returns kBusy above it.
   static constexpr std::size_t kSubmissionsMax = 4096;
 
   // The device is shared between owners by tokens. An owner must outlive its submissions.
-  class Owner {
-    friend class Scheduler;
-    // Guarded by the scheduler's mutex_.
-    std::uint64_t waiting_tokens_ = 0;
-    FairTime turn_begins_ = 0;  // begin and end of its last turn, in virtual time
-    FairTime turn_ends_ = 0;
-    std::uint64_t turn_tokens_ = 0;  // expected tokens of this turn, and those that have begun
-    std::uint64_t turn_taken_ = 0;
-    bool is_short_ = false;  // all of its waiting texts are one turn
-  };
+  using Owner = FairQueue::Owner;
 
   // A requested output, by its position among the forward's.
   struct Wanted {
@@ -196,8 +179,8 @@ class Scheduler {
   using OnBatch = std::function<void(const BatchRecord&)>;
 
   // `batch_tokens` and `longest` are at least 1; see BatchLimits. `on_batch` may be empty.
-  Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens, std::size_t longest,
-            OnBatch on_batch = {});
+  Scheduler(const Forward& forward, core::ThreadPool& team, std::size_t requests, std::size_t batch_tokens,
+            std::size_t longest, OnBatch on_batch = {});
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
@@ -213,75 +196,58 @@ class Scheduler {
 
  private:
   class ScratchLease;
-  // A waiting text.
-  struct Candidate {
-    const std::shared_ptr<Work>* work;
-    std::uint32_t row;
-    std::uint32_t length;
-  };
 
   [[nodiscard]] std::shared_ptr<Work> make_work(Texts& texts) const;
   [[nodiscard]] Part make_part(const Work& work, const Wanted& wanted) const;
-  // Adds the work to the queue. Requires mutex_. Returns kBusy if the queue is full.
-  [[nodiscard]] core::Status enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue_tokens_max);
-  // Calls `done` for the finished submissions. No lock may be held.
-  void tell_done() noexcept;
+  // Adds the work to the queue. Returns kBusy if the queue is full.
+  [[nodiscard]] core::Status enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue_tokens_max)
+      LB_REQUIRES(mutex_);
+  // Calls `done` for the finished submissions.
+  void tell_done() noexcept LB_EXCLUDES(mutex_);
 
-  // The following functions require mutex_.
-  void dispatch(std::shared_ptr<Run>* for_caller) noexcept;
-  void begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* for_caller) noexcept;
-  [[nodiscard]] std::shared_ptr<Work> next_work(bool of_those_who_compute) const;
-  [[nodiscard]] std::shared_ptr<Run> form(const std::shared_ptr<Work>& seed);
-  [[nodiscard]] std::vector<Candidate> pool_for(const std::shared_ptr<Work>& seed) const;
-  void choose(const std::shared_ptr<Work>& seed, Run& run) const;
-  void choose_in_order(const std::shared_ptr<Work>& seed, Run& run) const;
-  [[nodiscard]] static std::pair<FairTime, FairTime> turn_of(const Work& work) noexcept;
-  void join(const Work& work) noexcept;
-  void begin_turn(Owner& owner) const noexcept;
-  void take(const Piece& piece) noexcept;
-  void finish(const Run& run, const core::Status& status) noexcept;
-  void stop_waiting(Work& work) noexcept;
-  void leave(Work& work) noexcept;
-  void note_if_over(const std::shared_ptr<Work>& work) noexcept;
+  void dispatch(std::shared_ptr<Run>* for_caller) noexcept LB_REQUIRES(mutex_);
+  void begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* for_caller) noexcept LB_REQUIRES(mutex_);
+  [[nodiscard]] std::shared_ptr<Work> next_work(bool of_those_who_compute) const LB_REQUIRES(mutex_);
+  [[nodiscard]] std::shared_ptr<Run> form(const std::shared_ptr<Work>& seed) LB_REQUIRES(mutex_);
+  void finish(const Run& run, const core::Status& status) noexcept LB_REQUIRES(mutex_);
+  void leave(Work& work) noexcept LB_REQUIRES(mutex_);
+  void note_if_over(const std::shared_ptr<Work>& work) noexcept LB_REQUIRES(mutex_);
 
-  // Like queue_state(), with mutex_ held.
-  [[nodiscard]] QueueState state() const noexcept;
+  // Like queue_state().
+  [[nodiscard]] QueueState state() const noexcept LB_REQUIRES(mutex_);
   static core::Status in_batch(core::Status error, std::uint64_t position, const Run& run);
-  [[nodiscard]] static std::uint64_t tokens_of(const Piece& piece) noexcept;
   // Returns whether the device that answered left the padding out, whichever device the batch was formed for.
   [[nodiscard]] static bool leaves_padding_out(const Run& run) noexcept;
   [[nodiscard]] static BatchRecord record_of(const Run& run, std::chrono::steady_clock::duration time);
   // Returns whether the calling thread is inside a run of any scheduler.
   [[nodiscard]] static bool is_within_run() noexcept;
   [[nodiscard]] core::Status execute(Run& run);
-  [[nodiscard]] static core::Status check_results(const Piece& piece, const Run& run);
+  [[nodiscard]] static core::Status check_results(const BatchPiece& piece, const Run& run);
   [[nodiscard]] core::Status compute(Run& run) noexcept;
   void compute_on_team(std::shared_ptr<Run> run) noexcept;
   [[nodiscard]] core::Status wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun);
+  [[nodiscard]] core::Status work_until(const std::shared_ptr<Work>& work, const core::RunOptions& limits,
+                                        bool until_begun) LB_REQUIRES(mutex_);
   void abandon(Work& work) noexcept;
 
   const Forward& forward_;
-  WorkTeam& team_;
+  core::ThreadPool& team_;
   const std::size_t requests_;
   const std::size_t batch_tokens_;
   const std::size_t longest_;
   const OnBatch on_batch_;
 
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  // Work with batches that have not begun, in order of arrival; at most kSubmissionsMax.
-  std::vector<std::shared_ptr<Work>> waiting_;
-  std::vector<Run*> running_;  // at most requests_, besides nested runs
-  std::size_t submissions_ = 0;
-  std::size_t waiting_texts_ = 0;
-  std::uint64_t waiting_tokens_ = 0;
-  std::uint64_t running_tokens_ = 0;
-  std::shared_ptr<Work> over_;  // finished work, linked through Work::next_over without allocation
-  FairTime now_ = 0;
-  ReadyShapes ready_;
+  mutable core::Mutex mutex_;
+  FairQueue queue_ LB_GUARDED_BY(mutex_);  // of Work
+  BatchFormer former_ LB_GUARDED_BY(mutex_);
+  std::vector<Run*> running_ LB_GUARDED_BY(mutex_);  // at most requests_, besides nested runs
+  std::size_t submissions_ LB_GUARDED_BY(mutex_) = 0;
+  std::uint64_t running_tokens_ LB_GUARDED_BY(mutex_) = 0;
+  // Finished work, linked through Work::next_over without allocation.
+  std::shared_ptr<Work> over_ LB_GUARDED_BY(mutex_);
 
-  std::mutex scratch_mutex_;
-  std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_;  // guarded by scratch_mutex_; at most requests_
+  core::Mutex scratch_mutex_;
+  std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_ LB_GUARDED_BY(scratch_mutex_);  // at most requests_
 };
 
 }  // namespace latebind::embedding

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "core/placement/attestation.h"
+#include "core/threads/mutex.h"
 #include "embedding/schedule/batching.h"
 #include "embedding/schedule/scheduler.h"
 
@@ -26,28 +26,20 @@ struct Scheduler::Part {
   std::vector<SparseVector> sparse{};  // replaces `out` for sparse rows
 };
 
-// The texts of one submission.
-struct Scheduler::Work {
+// The texts of one submission. What the queue changes of them is guarded by the scheduler's mutex_.
+struct Scheduler::Work : QueuedTexts {
   // Constant after submission.
-  Owner own_owner;         // the owner of texts that were submitted without one
-  Owner* owner = nullptr;  // valid only while batches have not begun
+  Owner own_owner;  // the owner of texts that were submitted without one
   TokenTable tokens;
-  BatchPlan plan;                           // the batches are used only if `alone`
-  BatchShape shape;                         // the limits of the device's batches
-  std::vector<std::size_t> static_lengths;  // set if `shape` has static rows
-  std::vector<Part> parts;                  // one for each requested output
+  std::vector<Part> parts;  // one for each requested output
   std::uint64_t first_position = 0;
-  bool alone = false;
-  bool more_follows = false;
   bool caller_helps = false;
   core::RunOptions limits;
   std::chrono::steady_clock::time_point submitted;
 
-  std::condition_variable changed;
+  core::Condition changed;
   // Guarded by the scheduler's mutex_, and constant once the work is over.
-  std::size_t next = 0;                  // if alone: the first batch of the plan that has not begun
-  std::vector<std::uint32_t> remaining;  // otherwise: the texts that have not begun, longest first
-  std::size_t running = 0;               // batches that have begun but not ended
+  std::size_t running = 0;  // batches that have begun but not ended
   bool has_left = false;
   bool can_compute = false;    // a waiting thread can compute
   std::shared_ptr<Run> given;  // the run assigned to that thread
@@ -61,7 +53,6 @@ struct Scheduler::Work {
   bool is_over_noted = false;
   std::shared_ptr<Work> next_over;  // the next element of Scheduler::over_
 
-  [[nodiscard]] bool has_next() const { return alone ? next < plan.batches.size() : !remaining.empty(); }
   [[nodiscard]] bool is_over() const { return !has_next() && running == 0; }
   // The numbers of a text's result.
   [[nodiscard]] std::span<float> numbers_of(Part& part, std::uint32_t row) const {
@@ -70,31 +61,19 @@ struct Scheduler::Work {
     return {part.out + tokens.vectors_before(row) * part.dimension, tokens.vector_counts()[row] * part.dimension};
   }
   [[nodiscard]] bool waits_to_compute() const { return can_compute && given == nullptr; }
-  [[nodiscard]] std::uint32_t length_of(std::uint32_t row) const { return tokens.lengths()[row]; }
-  // The texts that have not begun.
-  [[nodiscard]] std::span<const std::uint32_t> rows_left() const {
-    if (!alone) return remaining;
-    const std::size_t first = has_next() ? plan.batches[next].first : 0;
-    const std::size_t end = has_next() ? plan.batches.back().first + plan.batches.back().count : 0;
-    return std::span(plan.order).subspan(first, end - first);
-  }
-};
 
-// The texts of one submission in a run of the model.
-struct Scheduler::Piece {
-  std::shared_ptr<Work> work;
-  std::vector<std::uint32_t> rows{};  // positions among the work's texts, longest first
-  // The first error of these texts.
-  core::Status error{};
+  // All texts in the scheduler's queue are Work.
+  [[nodiscard]] static Work& of(const BatchPiece& piece) { return static_cast<Work&>(*piece.texts); }
+  [[nodiscard]] static std::shared_ptr<Work> of(const FairQueue::Entry& entry) {
+    return std::static_pointer_cast<Work>(entry);
+  }
 };
 
 // A run of the model, once its batch has been formed.
 struct Scheduler::Run {
-  std::vector<Piece> pieces;
-  std::size_t rows = 0;
-  std::size_t width = 0;
-  std::uint64_t tokens = 0;   // sum of the lengths of its texts
-  core::RunOptions limits{};  // ends the run once no caller waits for it
+  FormedBatch batch;
+  std::vector<core::Status> errors{};  // the first error of the texts of each piece, once the run has succeeded
+  core::RunOptions limits{};           // ends the run once no caller waits for it
   std::shared_ptr<const core::Attestation> answered_by{};
 };
 

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <utility>
 
+#include "core/threads/mutex.h"
 #include "embedding/outputs/pooling.h"
 #include "embedding/schedule/scheduler_parts.h"
 
@@ -36,7 +36,7 @@ Status no_vector(std::uint64_t position, std::string_view what, const core::Acti
 class Scheduler::ScratchLease {
  public:
   explicit ScratchLease(Scheduler& scheduler) : scheduler_(scheduler) {
-    const std::lock_guard lock(scheduler_.scratch_mutex_);
+    const core::MutexLock lock(scheduler_.scratch_mutex_);
     if (!scheduler_.idle_scratch_.empty()) {
       scratch_ = std::move(scheduler_.idle_scratch_.back());
       scheduler_.idle_scratch_.pop_back();
@@ -47,7 +47,7 @@ class Scheduler::ScratchLease {
   ScratchLease(const ScratchLease&) = delete;
   ScratchLease& operator=(const ScratchLease&) = delete;
   ~ScratchLease() {
-    const std::lock_guard lock(scheduler_.scratch_mutex_);
+    const core::MutexLock lock(scheduler_.scratch_mutex_);
     auto& idle = scheduler_.idle_scratch_;
     if (idle.size() < idle.capacity()) idle.push_back(std::move(scratch_));
   }
@@ -73,7 +73,7 @@ bool Scheduler::leaves_padding_out(const Run& run) noexcept {
 Status Scheduler::in_batch(Status error, std::uint64_t position, const Run& run) {
   try {
     return error.with_context(
-        fmt::format("texts[{}], in a batch of {} texts of up to {} tokens", position, run.rows, run.width));
+        fmt::format("texts[{}], in a batch of {} texts of up to {} tokens", position, run.batch.rows, run.batch.width));
   } catch (const std::bad_alloc&) {
     return error;
   }
@@ -81,28 +81,31 @@ Status Scheduler::in_batch(Status error, std::uint64_t position, const Run& run)
 
 void Scheduler::finish(const Run& run, const Status& status) noexcept {
   std::erase(running_, &run);
-  running_tokens_ -= run.tokens;
+  const FormedBatch& batch = run.batch;
+  running_tokens_ -= batch.tokens;
   const bool is_fallback = run.answered_by != nullptr && run.answered_by->fallback;
-  const std::size_t static_rows = run.pieces.front().work->shape.static_rows;
-  for (const Piece& piece : run.pieces) {
-    Work& work = *piece.work;
+  const std::size_t static_rows = batch.pieces.front().texts->shape.static_rows;
+  for (std::size_t i = 0; i < batch.pieces.size(); ++i) {
+    const BatchPiece& piece = batch.pieces[i];
+    const std::shared_ptr<Work> shared = Work::of(piece.texts);
+    Work& work = *shared;
     --work.running;
-    Status error = status.ok() ? piece.error : status;
+    Status error = status.ok() ? run.errors[i] : status;
     if (!error.ok()) {
       if (!status.ok()) error = in_batch(std::move(error), work.first_position + piece.rows.front(), run);
       if (work.error.ok()) work.error = std::move(error);
-      stop_waiting(work);
+      queue_.leave(work);
     } else {
-      work.padded_tokens += leaves_padding_out(run) ? tokens_of(piece) : piece.rows.size() * run.width;
+      work.padded_tokens += leaves_padding_out(run) ? tokens_of(piece) : piece.rows.size() * batch.width;
       // A static shape is computed completely, however few of its rows are used.
-      if (static_rows > run.rows && &piece == &run.pieces.front()) {
-        work.padded_tokens += (static_rows - run.rows) * run.width;
+      if (static_rows > batch.rows && i == 0) {
+        work.padded_tokens += (static_rows - batch.rows) * batch.width;
       }
       if (is_fallback) work.fallback_texts += piece.rows.size();
       if (work.answered_by == nullptr || is_fallback || !work.answered_by->fallback) work.answered_by = run.answered_by;
     }
     work.changed.notify_all();
-    note_if_over(piece.work);
+    note_if_over(shared);
   }
 }
 
@@ -112,9 +115,9 @@ Status Scheduler::execute(Run& run) {
   auto& targets = scratch->targets;
   const std::size_t outputs = forward_.outputs().size();
   rows.clear();
-  targets.assign(run.rows * outputs, RowTarget());
-  for (const Piece& piece : run.pieces) {
-    Work& work = *piece.work;
+  targets.assign(run.batch.rows * outputs, RowTarget());
+  for (const BatchPiece& piece : run.batch.pieces) {
+    Work& work = Work::of(piece);
     const TokenTable& tokens = work.tokens;
     for (const std::uint32_t row : piece.rows) {
       const std::span<RowTarget> of_row = std::span(targets).subspan(rows.size() * outputs, outputs);
@@ -134,18 +137,20 @@ Status Scheduler::execute(Run& run) {
                       .kept = tokens.kept(row)});
     }
   }
-  LB_RETURN_IF_ERROR(forward_.run(rows, run.width, *scratch, run.limits, &run.answered_by));
-  for (Piece& piece : run.pieces)
-    piece.error = check_results(piece, run);
+  run.errors.reserve(run.batch.pieces.size());
+  LB_RETURN_IF_ERROR(forward_.run(rows, run.batch.width, *scratch, run.limits, &run.answered_by));
+  for (const BatchPiece& piece : run.batch.pieces)
+    run.errors.push_back(check_results(piece, run));
   return {};
 }
 
 // Returns an error for the first invalid result.
-Status Scheduler::check_results(const Piece& piece, const Run& run) {
+Status Scheduler::check_results(const BatchPiece& piece, const Run& run) {
+  Work& work = Work::of(piece);
   for (const std::uint32_t row : piece.rows) {
-    for (Part& part : piece.work->parts) {
-      const std::span<const float> numbers = piece.work->numbers_of(part, row);
-      const std::uint64_t position = piece.work->first_position + row;
+    for (Part& part : work.parts) {
+      const std::span<const float> numbers = work.numbers_of(part, row);
+      const std::uint64_t position = work.first_position + row;
       if (!is_finite(numbers)) {
         return no_vector(position, "with numbers that are not finite", run.answered_by->active);
       }
@@ -164,7 +169,7 @@ void Scheduler::compute_on_team(std::shared_ptr<Run> run) noexcept {
     const Status status = compute(*run);
     std::shared_ptr<Run> next;
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       finish(*run, status);
       dispatch(&next);
     }
@@ -174,15 +179,14 @@ void Scheduler::compute_on_team(std::shared_ptr<Run> run) noexcept {
 }
 
 BatchRecord Scheduler::record_of(const Run& run, std::chrono::steady_clock::duration time) {
-  BatchRecord record{.texts = run.rows,
-                     .rows = std::max(run.rows, run.pieces.front().work->shape.static_rows),
-                     .width = run.width,
-                     .tokens = 0,
+  const FormedBatch& batch = run.batch;
+  BatchRecord record{.texts = batch.rows,
+                     .rows = std::max(batch.rows, batch.pieces.front().texts->shape.static_rows),
+                     .width = batch.width,
+                     .tokens = batch.tokens,
                      .computed_tokens = 0,
-                     .owners = run.pieces.size(),
+                     .submissions = batch.pieces.size(),
                      .time = time};
-  for (const Piece& piece : run.pieces)
-    record.tokens += tokens_of(piece);
   record.computed_tokens = leaves_padding_out(run) ? record.tokens : std::uint64_t{record.rows} * record.width;
   return record;
 }

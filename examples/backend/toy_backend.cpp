@@ -84,7 +84,6 @@ class ToyBackend final : public core::Backend {
     return std::vector{std::move(device)};
   }
 
-  using core::Backend::load;  // of blobs: refused
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
     if (device != "CPU") {
@@ -108,7 +107,7 @@ class ToyBackend final : public core::Backend {
   }
 
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {
-    return {.install_hint = "nothing: toy is built in"};
+    return {.install_hint = "nothing: toy is built in", .is_built_in = true};
   }
 
  private:

@@ -79,7 +79,7 @@ LatebindBackend::~LatebindBackend() {
 }
 
 lb_runtime* LatebindBackend::runtime() const {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (runtime_ == nullptr || !runtime_made_.this_process()) {
     runtime_made_ = {};
     lb_set_log(&say_line, nullptr, LB_LOG_WARNING);
@@ -98,7 +98,7 @@ bool LatebindBackend::is_available() const {
     const Status check = Status::of(lb_runtime_check(here));
     const Status status = !check.ok() && has_devices(here) ? Status() : check;
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       if (logged_reason_ == status.message()) return error_of(status.code());
       logged_reason_ = status.message();
     }
@@ -122,7 +122,7 @@ et::Error LatebindBackend::read_options(et::BackendInitContext& context, et::Arr
     if (const auto complaint = options.set_spec(spec.key, value)) return refuse("compile spec: " + *complaint);
   }
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     options.apply(options_);
   }
   for (const et::BackendOption& option : context.runtime_specs())
@@ -158,7 +158,7 @@ et::Result<et::DelegateHandle*> LatebindBackend::init(et::BackendInitContext& co
     // Only a fallback is logged as information: in Python, ExecuTorch's log crashes if two threads that load programs
     // write to it.
     say(is_fallback ? Level::kInfo : Level::kDebug, line);
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     loaded_.push_back(loaded.get());
     return et::Error::Ok;
   };
@@ -181,7 +181,7 @@ et::Error LatebindBackend::set_option(et::BackendOptionContext& /*context*/,
     if (here == nullptr) return et::Error::Internal;
     LoadOptions changed;
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       changed = options_;
     }
     for (const et::BackendOption& option : options) {
@@ -201,7 +201,7 @@ et::Error LatebindBackend::set_option(et::BackendOptionContext& /*context*/,
     if (const lb_code code = lb_runtime_check_options(here, resolved.get()); code != LB_OK) {
       return say_last_error("set_option", code);
     }
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     options_ = std::move(changed);
     return et::Error::Ok;
   };
@@ -210,7 +210,7 @@ et::Error LatebindBackend::set_option(et::BackendOptionContext& /*context*/,
 
 et::Error LatebindBackend::get_option(et::BackendOptionContext& /*context*/, et::Span<et::BackendOption>& options) {
   const auto get = [&]() -> et::Error {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     for (et::BackendOption& option : options) {
       const std::string_view key = text_in(option.key);
       std::string text;
@@ -233,7 +233,7 @@ et::Error LatebindBackend::get_option(et::BackendOptionContext& /*context*/, et:
 
 void LatebindBackend::destroy(et::DelegateHandle* handle) const {
   const std::unique_ptr<LoadedMethod> method(static_cast<LoadedMethod*>(handle));
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   std::erase(loaded_, method.get());
 }
 

@@ -7,11 +7,11 @@
 
 #include <executorch/runtime/backend/interface.h>
 
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/platform/process_generation.h"
+#include "core/threads/mutex.h"
 #include "hosts/executorch/method.h"
 #include "hosts/executorch/options.h"
 #include "latebind/latebind.h"
@@ -61,13 +61,14 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
       ::executorch::runtime::ArrayRef<::executorch::runtime::CompileSpec> compile_specs, const std::string& method,
       LoadOptions& options) const;
 
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  mutable lb_runtime* runtime_ = nullptr;
-  mutable platform::MadeIn runtime_made_;      // a child made by fork() does not touch its parent's
-  mutable std::string logged_reason_;          // the reason for unavailability that was logged last
-  mutable std::vector<LoadedMethod*> loaded_;  // in the order in which they were loaded
-  LoadOptions options_;
+  mutable core::Mutex mutex_;
+  mutable lb_runtime* runtime_ LB_GUARDED_BY(mutex_) = nullptr;
+  // A child made by fork() does not touch its parent's runtime.
+  mutable platform::MadeIn runtime_made_ LB_GUARDED_BY(mutex_);
+  // The reason for unavailability that was logged last.
+  mutable std::string logged_reason_ LB_GUARDED_BY(mutex_);
+  mutable std::vector<LoadedMethod*> loaded_ LB_GUARDED_BY(mutex_);  // in the order in which they were loaded
+  LoadOptions options_ LB_GUARDED_BY(mutex_);
 };
 
 }  // namespace latebind::delegate

@@ -19,15 +19,15 @@ void* Payload::context_for(const std::shared_ptr<Payload>& payload) {
 void Payload::release(void* context) {
   const std::unique_ptr<std::shared_ptr<Payload>> owned(static_cast<std::shared_ptr<Payload>*>(context));
   Payload& payload = **owned;
-  const std::lock_guard lock(payload.mutex_);
+  const core::MutexLock lock(payload.mutex_);
   payload.buffer_.Free();
   payload.released_ = true;
   payload.changed_.notify_all();
 }
 
 bool Payload::wait_until_released(std::chrono::milliseconds most) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, most, [this] { return released_; });
+  const core::MutexLock lock(mutex_);
+  return changed_.wait_for(mutex_, most, [this]() LB_REQUIRES(mutex_) { return released_; });
 }
 
 }  // namespace latebind::delegate

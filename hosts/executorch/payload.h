@@ -11,10 +11,10 @@
 #include <executorch/runtime/core/freeable_buffer.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <span>
+
+#include "core/threads/mutex.h"
 
 namespace latebind::delegate {
 
@@ -39,9 +39,9 @@ class Payload {
  private:
   ::executorch::runtime::FreeableBuffer buffer_;
   const std::span<const std::byte> bytes_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool released_ = false;  // guarded by mutex_
+  core::Mutex mutex_;
+  core::Condition changed_;
+  bool released_ LB_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace latebind::delegate

@@ -147,7 +147,7 @@ std::shared_ptr<const Runtime> Factory::runtime() const {
 }
 
 const Factory::VirtualDevice* Factory::find_virtual(const abi::HardwareDevice* hardware) const {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   const auto found = std::ranges::find(virtual_, hardware, &VirtualDevice::hardware);
   return found != virtual_.end() ? &*found : nullptr;
 }
@@ -216,7 +216,7 @@ void Factory::list_virtual(bool all, abi::EpDevice** devices, std::size_t most, 
     const std::string missing = is_compiled ? "" : at(device.metadata, "Missing");
     abi::HardwareDevice* hardware = nullptr;
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       VirtualDevice& kept = virtual_.emplace_back(VirtualDevice{nullptr, device, missing});
       host_.check(host_->CreateHardwareDevice(hardware_type(device.kind), 0,
                                               static_cast<std::uint32_t>(virtual_.size() - 1), "Latebind",

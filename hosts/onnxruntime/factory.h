@@ -10,11 +10,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/platform/process_generation.h"
+#include "core/threads/mutex.h"
 #include "hosts/onnxruntime/host_log.h"
 #include "hosts/onnxruntime/provider.h"
 
@@ -69,8 +69,8 @@ class Factory final : public abi::EpFactory {
   };
   mutable std::atomic<const OwnRuntime*> runtime_;
   std::atomic<std::size_t> users_{1};
-  mutable std::mutex mutex_;
-  std::deque<VirtualDevice> virtual_;  // only grows; guarded by mutex_
+  mutable core::Mutex mutex_;
+  std::deque<VirtualDevice> virtual_ LB_GUARDED_BY(mutex_);  // only grows
 };
 
 }  // namespace latebind::provider

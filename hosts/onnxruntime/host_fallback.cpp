@@ -10,7 +10,7 @@ HostFallback::HostFallback(const Host& host, Options options) : host_(host), opt
 }
 
 const Runtime& HostFallback::runtime() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (!runtime_) runtime_ = make_runtime(host_, options_, NestedLibrary::kHosts);
   return *runtime_;
 }

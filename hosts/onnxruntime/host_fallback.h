@@ -5,9 +5,9 @@
 // one that Latebind's search finds. Any thread.
 #pragma once
 
-#include <mutex>
 #include <optional>
 
+#include "core/threads/mutex.h"
 #include "hosts/onnxruntime/session_settings.h"
 
 namespace latebind::provider {
@@ -25,8 +25,8 @@ class HostFallback {
  private:
   const Host& host_;
   Options options_;
-  std::mutex mutex_;
-  std::optional<Runtime> runtime_;  // guarded by mutex_
+  core::Mutex mutex_;
+  std::optional<Runtime> runtime_ LB_GUARDED_BY(mutex_);
 };
 
 }  // namespace latebind::provider

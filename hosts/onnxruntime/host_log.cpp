@@ -1,15 +1,16 @@
 #include "hosts/onnxruntime/host_log.h"
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
+
+#include "core/threads/mutex.h"
 
 namespace latebind::provider {
 namespace {
 
 struct Registered {
-  std::mutex mutex;
-  std::vector<const Host*> hosts;  // the last one receives the lines
+  core::Mutex mutex;
+  std::vector<const Host*> hosts LB_GUARDED_BY(mutex);  // the last one receives the lines
 };
 
 // Never destroyed: hosts may unregister after the static objects of any library are destroyed.
@@ -39,12 +40,12 @@ void write(void* context, std::int32_t level, const char* text) {
   host->log(level_of(level), std::string("Latebind: ") + text, g_logger);
 }
 
-// Requires the mutex. When it returns, the previous sink runs on no thread.
-void set_sink(const std::vector<const Host*>& hosts) noexcept {
-  if (hosts.empty()) {
+// When it returns, the previous sink runs on no thread.
+void set_sink(Registered& all) noexcept LB_REQUIRES(all.mutex) {
+  if (all.hosts.empty()) {
     lb_set_log(nullptr, nullptr, LB_LOG_INFO);
   } else {
-    lb_set_log(write, const_cast<Host*>(hosts.back()), LB_LOG_INFO);
+    lb_set_log(write, const_cast<Host*>(all.hosts.back()), LB_LOG_INFO);
   }
 }
 
@@ -52,15 +53,15 @@ void set_sink(const std::vector<const Host*>& hosts) noexcept {
 
 HostLog::HostLog(const Host& host) : host_(host) {
   Registered& all = registered();
-  const std::lock_guard lock(all.mutex);
+  const core::MutexLock lock(all.mutex);
   all.hosts.push_back(&host);
-  set_sink(all.hosts);
+  set_sink(all);
 }
 
 void HostLog::end() noexcept {
   Registered& all = registered();
-  const std::lock_guard lock(all.mutex);
-  if (std::erase(all.hosts, &host_) > 0) set_sink(all.hosts);
+  const core::MutexLock lock(all.mutex);
+  if (std::erase(all.hosts, &host_) > 0) set_sink(all);
 }
 
 SessionLog::SessionLog(const Host& host, const abi::Logger* logger) noexcept

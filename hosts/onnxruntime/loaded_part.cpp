@@ -14,8 +14,8 @@ namespace latebind::provider {
 namespace {
 
 struct Living {
-  std::mutex mutex;
-  std::vector<const LoadedPart*> parts;  // in the order in which they were bound
+  core::Mutex mutex;
+  std::vector<const LoadedPart*> parts LB_GUARDED_BY(mutex);  // in the order in which they were bound
 };
 
 // Never destroyed: sessions may outlive the static objects of any library. A child made by fork() starts without parts,
@@ -71,6 +71,11 @@ lb_model_memory memory_of(const std::shared_ptr<const void>& owner, std::string_
 // Whether an output has this shape in every run. An empty shape may stand for an unknown rank.
 bool is_known(std::span<const std::int64_t> shape) {
   return !shape.empty() && std::ranges::none_of(shape, [](std::int64_t dimension) { return dimension < 0; });
+}
+
+// Whether a run with this error is not computed elsewhere: it has no time left, or the setting `strict` forbids it.
+bool is_over(lb_code code) {
+  return code == LB_DEADLINE_EXCEEDED || code == LB_CANCELLED || code == LB_STRICT_FALLBACK;
 }
 
 // Checks that the application's files still have the data that the host has read.
@@ -161,7 +166,7 @@ void LoadedPart::begin(lb_model* model) {
 
 LoadedPart::~LoadedPart() {
   Living& all = living();
-  const std::lock_guard lock(all.mutex);
+  const core::MutexLock lock(all.mutex);
   std::erase(all.parts, this);
 }
 
@@ -193,12 +198,12 @@ void LoadedPart::bind(const std::vector<ValueView>& inputs, const std::vector<Va
   node_inputs_ = names(inputs);
   node_outputs_ = names(outputs);
   Living& all = living();
-  const std::lock_guard lock(all.mutex);
+  const core::MutexLock lock(all.mutex);
   all.parts.push_back(this);
 }
 
 LoadedPart& LoadedPart::on_host() {
-  const std::lock_guard lock(host_mutex_);
+  const core::MutexLock lock(host_mutex_);
   if (on_host_ == nullptr) {
     auto other = again_(fallback_->runtime(), fallback_->options());
     std::vector<std::string> inputs;
@@ -216,7 +221,7 @@ LoadedPart& LoadedPart::on_host() {
 
 std::unique_ptr<LoadedPart::Buffers> LoadedPart::take_buffers() {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (!free_.empty()) {
       auto buffers = std::move(free_.back());
       free_.pop_back();
@@ -283,13 +288,14 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
                                         buffers->handles.data(), buffers->handles.size(), &call);
       code != LB_OK) {
     const Failure failure = failure_of("Latebind: " + name_, Status::of(code));
+    if (fallback_ == nullptr || is_over(code)) throw failure;
     // The devices work, but do not compute this request, or do not compute it as ONNX defines it.
     const bool is_of_the_request = code == LB_UNSUPPORTED || code == LB_INVALID_ARGUMENT;
-    if (!is_of_the_request || fallback_ == nullptr) throw failure;
     try {
       LoadedPart& other = on_host();
       if (!reported_.exchange(true)) {
-        host.log(abi::kInfo, std::string("Latebind: the host's CPU computes this run: ") + failure.what(), nullptr);
+        host.log(is_of_the_request ? abi::kInfo : abi::kWarning,
+                 std::string("Latebind: the host's CPU computes this run: ") + failure.what(), nullptr);
       }
       other.run(host, context, timeout_ms);
     } catch (const Failure& other) {
@@ -309,7 +315,7 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
     host.check(host->GetTensorMutableData(Host::need(value, "output"), &data));
     std::memcpy(Host::need(data, "data of an output"), made.data, size);
   }
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   free_.push_back(std::move(buffers));
 }
 
@@ -323,7 +329,7 @@ Attestation LoadedPart::attestation() const {
 
 std::string attestations_as_json() {
   Living& all = living();
-  const std::lock_guard lock(all.mutex);
+  const core::MutexLock lock(all.mutex);
   std::string json = "[";
   for (const LoadedPart* part : all.parts) {
     const Attestation active = part->attestation();

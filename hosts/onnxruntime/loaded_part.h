@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/threads/mutex.h"
 #include "hosts/onnxruntime/graph.h"
 #include "hosts/onnxruntime/host_fallback.h"
 
@@ -72,11 +72,11 @@ class LoadedPart {
   std::vector<ValueView> node_outputs_;
   std::shared_ptr<HostFallback> fallback_;
   std::function<std::unique_ptr<LoadedPart>(const Runtime&, const Options&)> again_;  // loads the same model once more
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Buffers>> free_;  // guarded by mutex_
-  std::atomic<bool> reported_{false};           // whether a run on the host's CPU has been reported
-  std::mutex host_mutex_;
-  std::unique_ptr<LoadedPart> on_host_;  // created under host_mutex_, constant from then on
+  core::Mutex mutex_;
+  std::vector<std::unique_ptr<Buffers>> free_ LB_GUARDED_BY(mutex_);
+  std::atomic<bool> reported_{false};  // whether a run on the host's CPU has been reported
+  core::Mutex host_mutex_;
+  std::unique_ptr<LoadedPart> on_host_ LB_GUARDED_BY(host_mutex_);  // what it points to is constant
 };
 
 // All parts that are loaded in this process, as JSON: what answers, why, and what was refused.

@@ -8,30 +8,16 @@
 #include <string_view>
 #include <utility>
 
-#include "core/graph/onnx_types.h"
+#include "core/graph/onnx_builder.h"
+#include "core/graph/onnx_schema.h"
+#include "core/tensor/tensor.h"
 
 namespace latebind::provider {
 namespace {
 
+using graph::GraphProto;
 using graph::ProtobufMessage;
-
-// Field numbers of onnx.proto.
-enum Model : unsigned { kIrVersion = 1, kProducerName = 2, kGraph = 7, kOpsetImport = 8 };
-enum Opset : unsigned { kOpsetDomain = 1, kOpsetVersion = 2 };
-enum Graph : unsigned { kNode = 1, kGraphName = 2, kInitializer = 5, kInput = 11, kOutput = 12 };
-enum Node : unsigned { kNodeInput = 1, kNodeOutput = 2, kNodeName = 3, kOpType = 4, kAttribute = 5 };
-enum Attribute : unsigned {
-  kName = 1,
-  kF = 2,
-  kI = 3,
-  kS = 4,
-  kT = 5,
-  kFloats = 7,
-  kInts = 8,
-  kStrings = 9,
-  kType = 20
-};
-enum Tensor : unsigned { kDims = 1, kDataType = 2, kTensorName = 8, kRawData = 9, kExternal = 13, kLocation = 14 };
+using graph::TensorProto;
 
 // Smaller initializers, such as axes and shapes, always stay in the model: they influence how it is compiled.
 constexpr std::size_t kSmallBytes = 4096;
@@ -43,20 +29,11 @@ constexpr std::size_t kInlineBytesMax = std::size_t{256} << 20U;
 // Protobuf's readers accept 2 GiB, including the nodes.
 constexpr std::size_t kModelBytesMax = std::size_t{1984} << 20U;
 constexpr std::size_t kAttributeBytesMax = std::size_t{1} << 31U;
-constexpr std::uint64_t kIsExternal = 1;
 constexpr const char* kTemporary = "weights.bin";
 
-void add_place(ProtobufMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t size) {
-  const auto entry = [&](std::string_view key, std::string_view text) {
-    ProtobufMessage pair;
-    pair.add_bytes(1, key);
-    pair.add_bytes(2, text);
-    tensor.add_message(kExternal, pair);
-  };
-  entry("location", location);
-  entry("offset", std::to_string(offset));
-  entry("length", std::to_string(size));
-  tensor.add_varint(kLocation, kIsExternal);
+void add_place(ProtobufMessage& tensor, const std::string& location, std::uint64_t offset, std::uint64_t size) {
+  graph::add_external_place(tensor, {.location = location, .offset = offset, .length = size});
+  tensor.add_varint(TensorProto::kDataLocation, TensorProto::kExternal);
 }
 
 // The file that contains an initializer, owned by the caller; null if it is in memory.
@@ -75,27 +52,11 @@ const abi::Value* initializer(const Host& host, const ValueView& value) {
 }
 
 ProtobufMessage port(const std::string& name, const TypeView& type) {
-  ProtobufMessage tensor;
-  tensor.add_int(1, type.onnx_type);
-  if (type.has_shape) {
-    ProtobufMessage shape;
-    for (std::size_t i = 0; i < type.shape.size(); ++i) {
-      ProtobufMessage dimension;
-      if (type.shape[i] >= 0) {
-        dimension.add_int(1, type.shape[i]);
-      } else if (!type.symbols[i].empty()) {
-        dimension.add_bytes(2, type.symbols[i]);
-      }
-      shape.add_message(1, dimension);
-    }
-    tensor.add_message(2, shape);
-  }
-  ProtobufMessage whole;
-  whole.add_message(1, tensor);
-  ProtobufMessage value;
-  value.add_bytes(1, name);
-  value.add_message(2, whole);
-  return value;
+  if (!type.has_shape) return graph::value_info(name, type.onnx_type, std::nullopt);
+  std::vector<graph::OnnxDimension> shape;
+  for (std::size_t i = 0; i < type.shape.size(); ++i)
+    shape.push_back({.size = type.shape[i], .name = type.symbols[i]});
+  return graph::value_info(name, type.onnx_type, shape);
 }
 
 // Checks that the size of the host's memory matches the tensor's shape, before it is read.
@@ -190,77 +151,63 @@ PartWriter::HostTensor PartWriter::tensor(const abi::Value* value) const {
   if (size > 0) Host::need(data, "data of a tensor");
   if (Host::need_count(rank, "rank") > 0) Host::need(shape, "shape of a tensor");
   check_size({shape, rank}, type, size);
-  HostTensor tensor;
-  for (std::size_t i = 0; i < rank; ++i)
-    tensor.message.add_int(kDims, shape[i]);
-  tensor.message.add_int(kDataType, type);
-  tensor.data = {size > 0 ? static_cast<const char*>(data) : "", size};
-  return tensor;
+  return {graph::tensor_head(type, {shape, rank}), {size > 0 ? static_cast<const char*>(data) : "", size}};
+}
+
+ProtobufMessage PartWriter::attribute(const NodeView& node, const abi::OpAttr* raw) const {
+  const char* name = nullptr;
+  host_.check(host_->OpAttr_GetName(Host::need(raw, "attribute"), &name));
+  Host::need(name, "name of an attribute");
+  abi::OpAttrType type{};
+  host_.check(host_->OpAttr_GetType(raw, &type));
+  std::size_t size = 0;
+  if (type == abi::kAttrFloat) {
+    float value = 0;
+    host_.check(host_->ReadOpAttr(raw, type, &value, sizeof value, &size));
+    return graph::float_attribute(name, value);
+  }
+  if (type == abi::kAttrInt) {
+    std::int64_t value = 0;
+    host_.check(host_->ReadOpAttr(raw, type, &value, sizeof value, &size));
+    return graph::int_attribute(name, value);
+  }
+  if (type == abi::kAttrTensor) {
+    abi::Value* value = nullptr;
+    host_.check(host_->OpAttr_GetTensorAttributeAsOrtValue(raw, &value));
+    Host::need(value, "tensor of an attribute");
+    const auto release = [this](abi::Value* owned) { host_->ReleaseValue(owned); };
+    const std::unique_ptr<abi::Value, decltype(release)> owned(value, release);
+    HostTensor read = tensor(value);
+    read.message.add_bytes(TensorProto::kRawData, read.data);
+    return graph::tensor_attribute(name, read.message);
+  }
+  if (type != abi::kAttrString && type != abi::kAttrStrings && type != abi::kAttrFloats && type != abi::kAttrInts)
+    throw Failure(abi::kNotImplemented, node.text() + ": its attribute " + name + " is of an unknown kind");
+  const std::string bytes = attribute_bytes(host_, raw, type);
+  if (type == abi::kAttrString) return graph::string_attribute(name, bytes);
+  if (type == abi::kAttrFloats) return graph::floats_attribute(name, numbers_of<float>(bytes));
+  if (type == abi::kAttrInts) return graph::ints_attribute(name, numbers_of<std::int64_t>(bytes));
+  std::vector<std::string_view> texts;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t end = std::min(bytes.find('\0', at), bytes.size());
+    texts.push_back(std::string_view(bytes).substr(at, end - at));
+    at = end + 1;
+  }
+  return graph::strings_attribute(name, texts);
 }
 
 void PartWriter::add_node(const NodeView& node) {
-  ProtobufMessage message;
-  for (const ValueView& input : node.inputs)
-    message.add_bytes(kNodeInput, input.name);
-  for (const ValueView& output : node.outputs)
-    message.add_bytes(kNodeOutput, output.name);
-  message.add_bytes(kNodeName, node.name);
-  message.add_bytes(kOpType, node.op);
-  for (const abi::OpAttr* raw : attributes_of(host_, node.raw)) {
-    const char* name = nullptr;
-    host_.check(host_->OpAttr_GetName(Host::need(raw, "attribute"), &name));
-    Host::need(name, "name of an attribute");
-    abi::OpAttrType type{};
-    host_.check(host_->OpAttr_GetType(raw, &type));
-    ProtobufMessage attribute;
-    attribute.add_bytes(kName, name);
-    std::size_t size = 0;
-    // The literals are ONNX's numbers of attribute types.
-    if (type == abi::kAttrFloat) {
-      float value = 0;
-      host_.check(host_->ReadOpAttr(raw, type, &value, sizeof value, &size));
-      attribute.add_float(kF, value);
-      attribute.add_varint(kType, 1);
-    } else if (type == abi::kAttrInt) {
-      std::int64_t value = 0;
-      host_.check(host_->ReadOpAttr(raw, type, &value, sizeof value, &size));
-      attribute.add_int(kI, value);
-      attribute.add_varint(kType, 2);
-    } else if (type == abi::kAttrString) {
-      attribute.add_bytes(kS, attribute_bytes(host_, raw, type));
-      attribute.add_varint(kType, 3);
-    } else if (type == abi::kAttrTensor) {
-      abi::Value* value = nullptr;
-      host_.check(host_->OpAttr_GetTensorAttributeAsOrtValue(raw, &value));
-      Host::need(value, "tensor of an attribute");
-      const auto release = [this](abi::Value* owned) { host_->ReleaseValue(owned); };
-      const std::unique_ptr<abi::Value, decltype(release)> owned(value, release);
-      HostTensor read = tensor(value);
-      read.message.add_bytes(kRawData, read.data);
-      attribute.add_message(kT, read.message);
-      attribute.add_varint(kType, 4);
-    } else if (type == abi::kAttrFloats) {
-      for (const float value : numbers_of<float>(attribute_bytes(host_, raw, type)))
-        attribute.add_float(kFloats, value);
-      attribute.add_varint(kType, 6);
-    } else if (type == abi::kAttrInts) {
-      for (const std::int64_t value : numbers_of<std::int64_t>(attribute_bytes(host_, raw, type)))
-        attribute.add_int(kInts, value);
-      attribute.add_varint(kType, 7);
-    } else if (type == abi::kAttrStrings) {
-      const std::string bytes = attribute_bytes(host_, raw, type);
-      for (std::size_t at = 0; at < bytes.size();) {
-        const std::size_t end = std::min(bytes.find('\0', at), bytes.size());
-        attribute.add_bytes(kStrings, std::string_view(bytes).substr(at, end - at));
-        at = end + 1;
-      }
-      attribute.add_varint(kType, 8);
-    } else {
-      throw Failure(abi::kNotImplemented, node.text() + ": its attribute " + name + " is of an unknown kind");
-    }
-    message.add_message(kAttribute, attribute);
-  }
-  graph_.add_message(kNode, message);
+  const auto names_of = [](const std::vector<ValueView>& values) {
+    std::vector<std::string> names;
+    for (const ValueView& value : values)
+      names.push_back(value.name);
+    return names;
+  };
+  std::vector<ProtobufMessage> attributes;
+  for (const abi::OpAttr* raw : attributes_of(host_, node.raw))
+    attributes.push_back(attribute(node, raw));
+  graph_.add_message(GraphProto::kNode, graph::node_message(node.op, names_of(node.inputs), names_of(node.outputs),
+                                                            node.name, attributes));
 }
 
 bool PartWriter::add_by_reference(const ValueView& value) {
@@ -280,12 +227,8 @@ bool PartWriter::add_by_reference(const ValueView& value) {
   if (file == nullptr) return false;
   const std::size_t all = file->bytes().size();
   if (size > all || static_cast<std::size_t>(offset) > all - size) return false;
-  ProtobufMessage message;
-  for (const std::int64_t dimension : type.shape)
-    message.add_int(kDims, dimension);
-  message.add_int(kDataType, type.onnx_type);
-  message.add_bytes(kTensorName, value.name);
-  add_in_file(std::move(message), file, static_cast<std::uint64_t>(offset), size);
+  add_in_file(graph::tensor_head(type.onnx_type, type.shape, value.name), file, static_cast<std::uint64_t>(offset),
+              size);
   return true;
 }
 
@@ -304,13 +247,13 @@ void PartWriter::add_in_file(ProtobufMessage message, const std::shared_ptr<cons
     known = std::prev(part_.weights.end());
   }
   add_place(message, known->location, offset, size);
-  graph_.add_message(kInitializer, message);
+  graph_.add_message(GraphProto::kInitializer, message);
 }
 
 void PartWriter::add_initializer(const ValueView& value) {
   if (may_refer_ && add_by_reference(value)) return;
   HostTensor read = tensor(initializer(host_, value));
-  read.message.add_bytes(kTensorName, value.name);
+  read.message.add_bytes(TensorProto::kName, value.name);
   if (may_refer_ && model_file_ != nullptr && read.data.size() >= kSmallBytes) {
     if (const auto offset = model_file_->offset_of(value.name, read.data)) {
       add_in_file(std::move(read.message), model_file_->file(), *offset, read.data.size());
@@ -321,12 +264,12 @@ void PartWriter::add_initializer(const ValueView& value) {
 }
 
 void PartWriter::add_input(const std::string& name, const TypeView& type) {
-  graph_.add_message(kInput, port(name, type));
+  graph_.add_message(GraphProto::kInput, port(name, type));
   part_.inputs.push_back(name);
 }
 
 void PartWriter::add_output(const std::string& name, const TypeView& type) {
-  graph_.add_message(kOutput, port(name, type));
+  graph_.add_message(GraphProto::kOutput, port(name, type));
   part_.outputs.push_back(name);
 }
 
@@ -342,7 +285,7 @@ void PartWriter::put_beside() {
       continue;
     }
     add_place(tensor.message, kTemporary, add_temporary(tensor.data), tensor.data.size());
-    graph_.add_message(kInitializer, tensor.message);
+    graph_.add_message(GraphProto::kInitializer, tensor.message);
   }
   in_memory_ = std::move(small);
 }
@@ -363,55 +306,36 @@ void PartWriter::close_temporary() {
   part_.weights.push_back({kTemporary, {owned, &*owned->file}, true});
 }
 
-namespace {
-
-// All bytes of a model before its graph.
-std::string model_head(std::int64_t ir_version, std::int64_t opset, std::size_t graph_size) {
-  ProtobufMessage imported;
-  imported.add_bytes(kOpsetDomain, "");
-  imported.add_int(kOpsetVersion, opset);
-  ProtobufMessage model;
-  model.add_int(kIrVersion, ir_version);
-  model.add_bytes(kProducerName, "latebind");
-  model.add_message(kOpsetImport, imported);
-  model.add_head(kGraph, graph_size);
-  return model.bytes();
-}
-
-}  // namespace
-
 OnnxPart smallest_part() {
   constexpr std::int64_t kOldIr = 8;
   constexpr std::int64_t kOldOpset = 14;
   constexpr std::int32_t kOnnxF32 = 1;
   const TypeView one{true, LB_F32, kOnnxF32, true, {1}, {""}};
-  ProtobufMessage node;
-  node.add_bytes(kNodeInput, "x");
-  node.add_bytes(kNodeOutput, "y");
-  node.add_bytes(kOpType, "Relu");
+  const std::string x = "x";
+  const std::string y = "y";
   ProtobufMessage graph;
-  graph.add_message(kNode, node);
-  graph.add_bytes(kGraphName, "smallest");
-  graph.add_message(kInput, port("x", one));
-  graph.add_message(kOutput, port("y", one));
-  return {model_head(kOldIr, kOldOpset, graph.bytes().size()) + graph.bytes(), {}, {"x"}, {"y"}};
+  graph.add_message(GraphProto::kNode, graph::node_message("Relu", {&x, 1}, {&y, 1}, y));
+  graph.add_bytes(GraphProto::kName, "smallest");
+  graph.add_message(GraphProto::kInput, port(x, one));
+  graph.add_message(GraphProto::kOutput, port(y, one));
+  return {graph::model_head(kOldIr, kOldOpset, "", graph.bytes().size()) + graph.bytes(), {}, {x}, {y}};
 }
 
 OnnxPart PartWriter::finish(std::int64_t ir_version, std::int64_t opset) && {
   put_beside();
   close_temporary();
-  graph_.add_bytes(kGraphName, "part");
+  graph_.add_bytes(GraphProto::kName, "part");
   // The bytes before each initializer's data.
   std::vector<std::string> heads;
   std::size_t graph_size = graph_.bytes().size();
   for (HostTensor& tensor : in_memory_) {
-    tensor.message.add_head(kRawData, tensor.data.size());
+    tensor.message.add_head(TensorProto::kRawData, tensor.data.size());
     ProtobufMessage head;
-    head.add_head(kInitializer, tensor.message.bytes().size() + tensor.data.size());
+    head.add_head(GraphProto::kInitializer, tensor.message.bytes().size() + tensor.data.size());
     heads.push_back(head.bytes() + tensor.message.bytes());
     graph_size += heads.back().size() + tensor.data.size();
   }
-  const std::string head = model_head(ir_version, opset, graph_size);
+  const std::string head = graph::model_head(ir_version, opset, "", graph_size);
   part_.model.reserve(head.size() + graph_size);
   part_.model += head;
   part_.model += graph_.bytes();

@@ -47,6 +47,7 @@ class PartWriter {
 
  private:
   [[nodiscard]] HostTensor tensor(const abi::Value* value) const;
+  [[nodiscard]] graph::ProtobufMessage attribute(const NodeView& node, const abi::OpAttr* raw) const;
   // Appends to the temporary file, and returns the offset.
   [[nodiscard]] std::size_t add_temporary(std::string_view bytes);
   // Returns false if the host has the initializer in memory, or its file cannot be used.

@@ -20,17 +20,17 @@
  *   Numbers in enumerations never change meaning. A struct marked "Frozen" never grows.
  * - fork(). A child process has none of its parent's threads. In the child, calls on objects created before the fork
  *   return LB_INVALID_ARGUMENT, and destroying such objects frees nothing. The exceptions are lb_options, lb_output,
- *   lb_tokenizer, lb_token_list, lb_sparse_list and lb_multi_vector_list, which remain usable. The log callback is not
+ *   lb_tokenizer, lb_token_list and lb_results, which remain usable. The log callback is not
  *   called until the child sets one. New objects work as far as the vendors' libraries do. A child must end with
  *   _exit() if it has loaded models or its parent had: at exit(), the vendors' libraries look for threads that the
  *   child does not have.
  * - exit() destroys the vendors' static objects and calls the functions registered with atexit(), in reverse order of
  *   construction and registration. Once it is about to reach a vendor's objects, the process counts as ending: on every
  *   thread, calls that open, load, compute, list devices or start something return LB_BUSY, and destroying a runtime,
- *   model, embedder, cross-encoder, sparse encoder, multi-vector encoder, stream or job frees nothing. Functions on
- *   options, errors, tokenizers and attestations work at any time. Therefore an atexit() function or the destructor of
- *   a static object may compute only if it was registered (or the object was constructed) after the last model was
- *   loaded and had run once; otherwise it gets LB_BUSY.
+ *   model, encoder, stream or job frees nothing. Functions on options, errors, results, tokenizers and attestations
+ * work at any time. Therefore an atexit() function or the destructor of a static object may compute only if it was
+ *   registered (or the object was constructed) after the last model was loaded and had run once; otherwise it gets
+ *   LB_BUSY.
  * - Vendor calls that run while the process ends. exit() waits up to five seconds for calls on other threads, abandoned
  *   vendor calls, jobs, the writer of the compile cache and probes of devices. If the main thread ends the process,
  *   also by pthread_exit(), it waits before anything is destroyed, and holds up calls that other threads begin by up to
@@ -71,7 +71,7 @@ extern "C" {
 
 /* The version of the interface that this header describes. It increases with each addition; a library with a lower
  * number lacks the additions since then. */
-#define LATEBIND_ABI_VERSION 1
+#define LATEBIND_ABI_VERSION 2
 
 /* Returns the version of the interface that the loaded library offers. */
 LB_API uint32_t lb_abi_version(void);
@@ -151,7 +151,7 @@ LB_API void lb_set_log(lb_log_callback callback, void* context, int32_t least);
 
 /* -- Options ------------------------------------------------------------------------------------------------------- */
 
-/* Settings of a runtime, a model or an embedder, as texts by key. docs/configuration.md lists the keys ("device",
+/* Settings of a runtime, a model or an encoder, as texts by key. docs/configuration.md lists the keys ("device",
  * "precision", "embedding.batch_tokens", "property.KEY" and so on); config.toml, the environment, the command line and
  * hosts use the same ones. A key that is not set has no influence: a model takes the value that its own options set,
  * else the value that its runtime's options set, else the default. Functions that take options copy them. */
@@ -478,25 +478,29 @@ LB_API lb_code lb_model_attestation(const lb_model* model, lb_attestation** atte
 /* Turns texts into token ids; see "Tokens" below. */
 typedef struct lb_tokenizer lb_tokenizer;
 
-/* -- Embedding ----------------------------------------------------------------------------------------------------- */
+/* -- Encoders ------------------------------------------------------------------------------------------------------ */
 
-typedef struct lb_embedder lb_embedder;
-
-/* Opens a sentence-transformers model folder as the hub provides it. `options` and `call` may be NULL. */
-LB_API lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
-                                const lb_call_options* call, lb_embedder** embedder);
-LB_API void lb_embedder_destroy(lb_embedder* embedder);
-
-/* Number of floats in a vector. */
-LB_API size_t lb_embedder_dimension(const lb_embedder* embedder);
-/* Longer texts are cut to this many tokens. */
-LB_API size_t lb_embedder_max_tokens(const lb_embedder* embedder);
+/* A model that encodes texts, or pairs of texts. It has one or several outputs, and one pass of the network computes
+ * all outputs that a call requests. Each output has a form, which says how its results are read:
+ *
+ *   "dense"          a vector for each text                                          lb_results_dense
+ *   "sparse"         weights for entries of the vocabulary (SPLADE)                  lb_results_sparse
+ *   "multi_vector"   a vector for each token (late interaction, ColBERT)             lb_results_ragged
+ *   "token_vectors"  the network's own vector for each token                         lb_results_ragged
+ *   "score"          a score for each label of a pair of texts (cross-encoder)       lb_results_scores */
+typedef struct lb_encoder lb_encoder;
 
 /* A text that need not be NUL-terminated. Frozen. */
 typedef struct lb_text {
   const char* data; /* UTF-8; may be NULL when size is 0 */
   size_t size;      /* bytes */
 } lb_text;
+
+/* Two texts that are encoded together. Frozen. */
+typedef struct lb_text_pair {
+  lb_text first; /* for example, the query */
+  lb_text second;
+} lb_text_pair;
 
 /* The token ids of a text, including special tokens. Frozen. */
 typedef struct lb_token_ids {
@@ -505,212 +509,200 @@ typedef struct lb_token_ids {
 } lb_token_ids;
 
 /* The role of the texts, for models that treat queries and documents differently, either by prompts or by separate
- * networks. LB_ROLE_UNSAID means the default of the model's files. */
-enum { LB_ROLE_UNSAID = 0, LB_ROLE_QUERY = 1, LB_ROLE_DOCUMENT = 2 };
+ * networks (routers). LB_ROLE_UNSPECIFIED means the default of the model's files. */
+enum { LB_ROLE_UNSPECIFIED = 0, LB_ROLE_QUERY = 1, LB_ROLE_DOCUMENT = 2 };
 
-/* How one call deviates from the embedder's settings. NULL means all fields zero. */
-typedef struct lb_embed_options {
+/* How an encoder is opened. NULL means all fields zero. */
+typedef struct lb_encoder_options {
   size_t struct_size;
-  size_t dimensions;      /* keep only this many leading numbers of each vector, and normalise again if the model
-                             normalises; for models trained for this (Matryoshka). 0: all */
-  size_t max_tokens;      /* limit for one text, including special tokens; at most lb_embedder_max_tokens(), which 0
-                             means, too */
-  int32_t refuse_longer;  /* 1: a longer text is LB_TEXT_TOO_LONG instead of being cut */
-  int32_t normalize;      /* 1: return vectors of length 1 even if the model does not normalise */
-  int32_t alone;          /* 1: use separate batches for this call, so that equal calls give equal bits whatever other
-                             calls run. 0: share batches with texts of other calls, which is faster for many calls with
-                             few texts */
-  int32_t role;           /* the role of the texts: LB_ROLE_QUERY … */
-  uint32_t* token_counts; /* unless NULL, receives the number of computed tokens of each text. Not for streams */
+  const char* const* outputs; /* the names of the outputs that calls can request; each costs time in every run. NULL:
+                                 the model's own output */
+  size_t output_count;
+  int32_t role;      /* the only route of a router that is loaded: LB_ROLE_…. LB_ROLE_UNSPECIFIED loads both. Without
+                        influence on models without routes */
+  int32_t reserved_; /* must be 0, else LB_INVALID_ARGUMENT */
+} lb_encoder_options;
+
+/* Opens a model folder as the hub provides it (of sentence-transformers' SentenceTransformer, CrossEncoder,
+ * SparseEncoder or MultiVectorEncoder, of PyLate, or of Stanford's ColBERT), or a bundle of one. `settings`, `options`
+ * and `call` may be NULL. Returns LB_INVALID_ARGUMENT for a name that no output has, with the nearest one, and
+ * LB_UNSUPPORTED for an output that the model does not have, with those that it has. */
+LB_API lb_code lb_encoder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* settings,
+                               const lb_encoder_options* options, const lb_call_options* call, lb_encoder** encoder);
+LB_API void lb_encoder_destroy(lb_encoder* encoder);
+
+/* What an encoder is. The strings live as long as the encoder. */
+typedef struct lb_encoder_info {
+  size_t struct_size;
+  const char* name;        /* the model's name, as in messages */
+  const char* input;       /* what it encodes: "text" or "pair" */
+  size_t output_count;     /* the number of outputs that calls can request; at least 1 */
+  size_t prompt_count;     /* the number of prompts in the model's files */
+  size_t max_tokens;       /* longer texts and documents are cut to this many tokens. A pair is cut to this many in
+                              total, taken from the longer text first */
+  size_t max_query_tokens; /* the same for queries */
+  int32_t has_routes;      /* 1: queries and documents have separate networks, and both are loaded */
+} lb_encoder_info;
+/* Describes the encoder. For a router, max_tokens and the outputs are those of documents. */
+LB_API lb_code lb_encoder_describe(const lb_encoder* encoder, lb_encoder_info* info);
+
+/* The form of an output's results. */
+enum { LB_FORM_DENSE = 0, LB_FORM_SPARSE = 1, LB_FORM_RAGGED = 2, LB_FORM_SCORES = 3 };
+
+/* An output that calls can request. The name is static. */
+typedef struct lb_output_info {
+  size_t struct_size;
+  const char* name;   /* "dense" */
+  size_t dimension;   /* numbers in a vector; the number of scores of a pair; for sparse vectors, the size of the
+                         vocabulary: indices are below it */
+  size_t entries_max; /* for sparse vectors, the most entries that the model keeps for a text; 0 without a limit */
+  int32_t form;       /* LB_FORM_… */
+} lb_output_info;
+/* Describes an output. Returns LB_INVALID_ARGUMENT when `index` is not below output_count. */
+LB_API lb_code lb_encoder_output(const lb_encoder* encoder, size_t index, lb_output_info* info);
+
+/* Gives the model's name for a score ("LABEL_0", "entailment"), which lives as long as the encoder. Returns
+ * LB_INVALID_ARGUMENT when there is no score with this index. */
+LB_API lb_code lb_encoder_label(const lb_encoder* encoder, size_t index, lb_text* label);
+/* Gives a prompt of the model's files, in the order of the names, which lives as long as the encoder. `is_default`
+ * receives 1 for the prompt of texts without a role, and may be NULL. Returns LB_INVALID_ARGUMENT when `index` is not
+ * below prompt_count. */
+LB_API lb_code lb_encoder_prompt(const lb_encoder* encoder, size_t index, lb_text* name, lb_text* prompt,
+                                 int32_t* is_default);
+/* Gives the encoder's tokenizer. */
+LB_API lb_code lb_encoder_tokenizer(const lb_encoder* encoder, lb_tokenizer** tokenizer);
+/* Tells which device would answer now, and why. */
+LB_API lb_code lb_encoder_attestation(const lb_encoder* encoder, lb_attestation** attestation);
+
+/* An output that a call requests. Frozen. */
+typedef struct lb_output_request {
+  const char* name; /* NULL: the encoder's first output */
+  float* rows;     /* unless NULL, rows (dense vectors or scores) are written to this memory and not copied; the results
+                      of the call then refer to it */
+  size_t capacity; /* the number of floats that `rows` holds */
+} lb_output_request;
+
+/* How one call deviates from the encoder's settings. NULL means all fields zero. */
+typedef struct lb_encode_options {
+  size_t struct_size;
+  const lb_output_request* outputs; /* NULL: all outputs of the encoder */
+  size_t output_count;
+  size_t dimensions;     /* keep only this many leading numbers of each dense vector, and normalise again if the model
+                            normalises; for models trained for this (Matryoshka). 0: all. LB_INVALID_ARGUMENT when the
+                            call requests results of another form */
+  size_t max_tokens;     /* limit for one text or pair, including special tokens; at most max_tokens of the encoder,
+                            which 0 means, too */
+  int32_t refuse_longer; /* 1: a longer text is LB_TEXT_TOO_LONG instead of being cut */
+  int32_t normalize;     /* 1: return dense and ragged vectors of length 1 even if the model does not normalise.
+                            LB_INVALID_ARGUMENT when the call requests sparse vectors or scores */
+  int32_t alone;         /* 1: use separate batches for this call, so that equal calls give equal bits whatever other
+                            calls run. 0: share batches with texts of other calls, which is faster for many calls with
+                            few texts */
+  int32_t role;          /* the role of the texts: LB_ROLE_QUERY … */
+  int32_t raw_scores;    /* 1: the network's numbers as they are, without the sigmoid that the model may apply */
+  int32_t reserved_;     /* must be 0, else LB_INVALID_ARGUMENT */
   /* The text put before every text: `prompt` ("" for no text), or the model's prompt named `prompt_name`. If both are
    * NULL, the model decides, and most models have no prompt: "default_prompt_name" of
    * config_sentence_transformers.json; for texts with a role, the prompt "query", or the first of "document", "passage"
-   * and "corpus". LB_INVALID_ARGUMENT when both are set, when the model has no prompt of that name, and for token ids
-   * with a prompt other than "". The strings are not kept. */
+   * and "corpus". For late interaction, it replaces the marker of the role ("[Q] "). LB_INVALID_ARGUMENT when both are
+   * set, when the model has no prompt of that name, and for token ids with a prompt other than "". The strings are not
+   * kept. */
   const char* prompt;
   const char* prompt_name;
-} lb_embed_options;
+} lb_encode_options;
 
-typedef struct lb_embed_stats {
+typedef struct lb_encode_stats {
   size_t struct_size;
-  uint64_t texts;
+  uint64_t texts;         /* or pairs */
   uint64_t tokens;        /* without padding */
   uint64_t padded_tokens; /* with padding: what was computed */
   uint64_t truncated_texts;
   double seconds;
   uint64_t fallback_texts; /* computed by a device other than the preferred one; see lb_active.fallback */
-} lb_embed_stats;
+} lb_encode_stats;
 
-/* Writes `count` rows of lb_embedder_dimension() floats, or as many as `options` say, to `vectors`, in the order of the
- * texts. `capacity` is the number of floats that `vectors` holds (LB_BUFFER_TOO_SMALL). A text that is not UTF-8 is
- * LB_INVALID_ARGUMENT, with the position of text and byte. A vector with non-finite numbers, or a zero vector that must
- * be normalised, is LB_INTERNAL, with the text's position, device and precision: repeating the call gives the same
- * error, another precision may help. On error `vectors` is unspecified. `options`, `call` and `stats` may be NULL. */
-LB_API lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, size_t count,
-                                 const lb_embed_options* options, const lb_call_options* call, float* vectors,
-                                 size_t capacity, lb_embed_stats* stats);
+/* The results of one call: one for each requested output. They never change, may be read by many threads, and remain
+ * valid after fork() and after their encoder is destroyed. */
+typedef struct lb_results lb_results;
 
-/* Embeds texts that are given as token ids. Returns LB_INVALID_ARGUMENT for ids that the model does not know, and for
- * texts without ids; otherwise like lb_embedder_embed. */
-LB_API lb_code lb_embedder_embed_ids(const lb_embedder* embedder, const lb_token_ids* texts, size_t count,
-                                     const lb_embed_options* options, const lb_call_options* call, float* vectors,
-                                     size_t capacity, lb_embed_stats* stats);
+/* Computes the requested outputs of `count` texts in one pass. `options`, `call` and `stats` may be NULL. `results` may
+ * be NULL if every request has `rows`; otherwise it receives results that the caller destroys. All texts of a call are
+ * batched together, so a thousand documents are one call.
+ *
+ * Returns LB_INVALID_ARGUMENT for a text that is not UTF-8, with the position of text and byte; for an output that is
+ * requested twice or that the encoder was not opened with; and for an input that the model does not take (texts for a
+ * model of pairs). LB_BUFFER_TOO_SMALL when `rows` is too small. LB_INTERNAL for a vector with non-finite numbers, or a
+ * zero vector that must be normalised, with the text's position, device and precision: repeating the call gives the
+ * same error, another precision may help. After an error `rows` is unspecified, and `results` receives NULL. */
+LB_API lb_code lb_encoder_encode(const lb_encoder* encoder, const lb_text* texts, size_t count,
+                                 const lb_encode_options* options, const lb_call_options* call, lb_results** results,
+                                 lb_encode_stats* stats);
+/* The same for texts that are given as token ids. Also returns LB_INVALID_ARGUMENT for ids that the model does not
+ * know, and for texts without ids. */
+LB_API lb_code lb_encoder_encode_ids(const lb_encoder* encoder, const lb_token_ids* texts, size_t count,
+                                     const lb_encode_options* options, const lb_call_options* call,
+                                     lb_results** results, lb_encode_stats* stats);
+/* The same for pairs of texts, for a model whose input is "pair". */
+LB_API lb_code lb_encoder_encode_pairs(const lb_encoder* encoder, const lb_text_pair* pairs, size_t count,
+                                       const lb_encode_options* options, const lb_call_options* call,
+                                       lb_results** results, lb_encode_stats* stats);
 
-/* Tells which device would answer now, and why. */
-LB_API lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestation** attestation);
+/* -- Results ------------------------------------------------------------------------------------------------------- */
 
-/* -- Scores -------------------------------------------------------------------------------------------------------- */
+LB_API void lb_results_destroy(lb_results* results);
+/* The number of texts or pairs; 0 for NULL. */
+LB_API size_t lb_results_count(const lb_results* results);
+/* Gives the number of computed tokens of each text, some of which may have no vector. The pointer lives as long as the
+ * results. */
+LB_API lb_code lb_results_token_counts(const lb_results* results, const uint32_t** counts);
 
-/* A cross-encoder: a model that scores two texts together, such as a query and a document. */
-typedef struct lb_cross_encoder lb_cross_encoder;
+/* The rows of all texts, in the order of the texts. Frozen. */
+typedef struct lb_dense_rows {
+  size_t count;
+  size_t dimension;    /* numbers in a row */
+  const float* values; /* `count` rows, one after the other */
+} lb_dense_rows;
 
-/* Like lb_embedder_open, for a folder that sentence-transformers' CrossEncoder loads. A model that gives vectors is
- * LB_INVALID_ARGUMENT here, and a cross-encoder is LB_INVALID_ARGUMENT in lb_embedder_open. */
-LB_API lb_code lb_cross_encoder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
-                                     const lb_call_options* call, lb_cross_encoder** cross_encoder);
-LB_API void lb_cross_encoder_destroy(lb_cross_encoder* cross_encoder);
-
-/* Number of scores for a pair; most ranking models have one. */
-LB_API size_t lb_cross_encoder_label_count(const lb_cross_encoder* cross_encoder);
-/* Gives the model's name for a score ("LABEL_0", "entailment"), which lives as long as the cross-encoder. Returns
- * LB_INVALID_ARGUMENT when there is no score with this index. */
-LB_API lb_code lb_cross_encoder_label(const lb_cross_encoder* cross_encoder, size_t index, lb_text* label);
-/* A longer pair is cut to this many tokens in total, taken from the longer text first. */
-LB_API size_t lb_cross_encoder_max_tokens(const lb_cross_encoder* cross_encoder);
-
-/* Two texts that are scored together. Frozen. */
-typedef struct lb_text_pair {
-  lb_text first; /* for example, the query */
-  lb_text second;
-} lb_text_pair;
-
-/* Options of one call. NULL means all fields zero. */
-typedef struct lb_score_options {
-  size_t struct_size;
-  size_t max_tokens;      /* limit for one pair, including special tokens; at most lb_cross_encoder_max_tokens(), which
-                             0 means, too */
-  int32_t refuse_longer;  /* 1: a longer pair is LB_TEXT_TOO_LONG instead of being cut */
-  int32_t raw;            /* 1: the network's numbers as they are, without the sigmoid that the model may apply */
-  int32_t alone;          /* as in lb_embed_options */
-  int32_t reserved_;      /* must be 0, else LB_INVALID_ARGUMENT */
-  uint32_t* token_counts; /* unless NULL, receives the number of computed tokens of each pair */
-} lb_score_options;
-
-/* Writes `count` rows of lb_cross_encoder_label_count() scores to `scores`, in the order of the pairs. `capacity` is
- * the number of floats that `scores` holds. All pairs of a call are batched together, so a thousand documents for one
- * query are one call. The errors are those of lb_embedder_embed; on error `scores` is unspecified. `options`, `call`
- * and `stats` may be NULL. */
-LB_API lb_code lb_cross_encoder_score(const lb_cross_encoder* cross_encoder, const lb_text_pair* pairs, size_t count,
-                                      const lb_score_options* options, const lb_call_options* call, float* scores,
-                                      size_t capacity, lb_embed_stats* stats);
-
-/* Tells which device would answer now, and why. */
-LB_API lb_code lb_cross_encoder_attestation(const lb_cross_encoder* cross_encoder, lb_attestation** attestation);
-
-/* -- Sparse vectors ------------------------------------------------------------------------------------------------ */
-
-/* A sparse encoder (SPLADE): a model that gives a text a weight for each entry of its vocabulary; most weights are
- * zero. */
-typedef struct lb_sparse_encoder lb_sparse_encoder;
-
-/* Like lb_embedder_open, for a folder that sentence-transformers' SparseEncoder loads. Models of other kinds are
- * LB_INVALID_ARGUMENT. */
-LB_API lb_code lb_sparse_encoder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
-                                      const lb_call_options* call, lb_sparse_encoder** encoder);
-LB_API void lb_sparse_encoder_destroy(lb_sparse_encoder* encoder);
-
-/* Indices are below this number. */
-LB_API size_t lb_sparse_encoder_vocabulary_size(const lb_sparse_encoder* encoder);
-/* Longer texts are cut to this many tokens. */
-LB_API size_t lb_sparse_encoder_max_tokens(const lb_sparse_encoder* encoder);
-/* Gives the encoder's tokenizer, which maps an index to its token. */
-LB_API lb_code lb_sparse_encoder_tokenizer(const lb_sparse_encoder* encoder, lb_tokenizer** tokenizer);
-
-/* The sparse vectors of several texts. */
-typedef struct lb_sparse_list lb_sparse_list;
-
-/* Encodes texts. `options` may be NULL; its `dimensions` and `normalize` must be 0. `call` and `stats` may be NULL. The
- * errors are those of lb_embedder_embed. */
-LB_API lb_code lb_sparse_encoder_encode(const lb_sparse_encoder* encoder, const lb_text* texts, size_t count,
-                                        const lb_embed_options* options, const lb_call_options* call,
-                                        lb_sparse_list** list, lb_embed_stats* stats);
-LB_API void lb_sparse_list_destroy(lb_sparse_list* list);
-
-/* Vectors as compressed sparse rows. The pointers live as long as their list. Frozen. */
+/* Sparse vectors as compressed sparse rows, in the order of the texts. Frozen. */
 typedef struct lb_sparse_rows {
-  size_t count;            /* number of vectors, which are in the order of the texts */
+  size_t count;            /* number of vectors */
   const size_t* begins;    /* count + 1 numbers: vector i has the entries begins[i] to begins[i + 1] - 1 */
   const uint32_t* indices; /* for each entry, its id in the vocabulary; ascending within a vector */
   const float* values;     /* for each entry, its weight; above 0 */
 } lb_sparse_rows;
-/* Gives the vectors of the list. */
-LB_API lb_code lb_sparse_list_rows(const lb_sparse_list* list, lb_sparse_rows* rows);
 
-/* Tells which device would answer now, and why. */
-LB_API lb_code lb_sparse_encoder_attestation(const lb_sparse_encoder* encoder, lb_attestation** attestation);
-
-/* -- Multi-vectors ------------------------------------------------------------------------------------------------- */
-
-/* A multi-vector encoder (late interaction, ColBERT): a model that gives a text one vector for each token. A document's
- * score for a query is the sum, over the query's vectors, of the largest product with any of the document's vectors
- * (MaxSim). */
-typedef struct lb_multi_vector_encoder lb_multi_vector_encoder;
-
-/* Like lb_embedder_open, for a folder that sentence-transformers' MultiVectorEncoder loads, in its own format, PyLate's
- * or that of Stanford's ColBERT. Models of other kinds are LB_INVALID_ARGUMENT. */
-LB_API lb_code lb_multi_vector_encoder_open(const lb_runtime* runtime, const char* model_folder,
-                                            const lb_options* options, const lb_call_options* call,
-                                            lb_multi_vector_encoder** encoder);
-LB_API void lb_multi_vector_encoder_destroy(lb_multi_vector_encoder* encoder);
-
-/* Number of floats in each vector. */
-LB_API size_t lb_multi_vector_encoder_dimension(const lb_multi_vector_encoder* encoder);
-/* Longer texts with this role (LB_ROLE_…) are cut to this many tokens; 0 when `role` is not a role. */
-LB_API size_t lb_multi_vector_encoder_max_tokens(const lb_multi_vector_encoder* encoder, int32_t role);
-/* Gives the encoder's tokenizer. */
-LB_API lb_code lb_multi_vector_encoder_tokenizer(const lb_multi_vector_encoder* encoder, lb_tokenizer** tokenizer);
-
-/* The vectors of several texts. */
-typedef struct lb_multi_vector_list lb_multi_vector_list;
-
-/* Encodes texts. `options` may be NULL. Its `role` applies to all texts, and LB_ROLE_UNSAID means documents: queries
- * and documents differ in marker, length and mask. `dimensions` must be 0. `normalize` gives vectors of length 1 even
- * if the model does not. `prompt` and `prompt_name` replace the marker of the role ("[Q] "). `token_counts` counts the
- * computed tokens, some of which have no vector. `call` and `stats` may be NULL. The errors are those of
- * lb_embedder_embed. */
-LB_API lb_code lb_multi_vector_encoder_encode(const lb_multi_vector_encoder* encoder, const lb_text* texts,
-                                              size_t count, const lb_embed_options* options,
-                                              const lb_call_options* call, lb_multi_vector_list** list,
-                                              lb_embed_stats* stats);
-LB_API void lb_multi_vector_list_destroy(lb_multi_vector_list* list);
-
-/* The vectors of texts, one after the other. The pointers of a list's rows live as long as the list. Frozen. */
-typedef struct lb_multi_vector_rows {
-  size_t count;         /* number of texts, which are in their original order */
+/* The vectors of the tokens of each text, in the order of the texts. Frozen. */
+typedef struct lb_ragged_rows {
+  size_t count;         /* number of texts */
   size_t dimension;     /* number of floats in each vector */
   const size_t* begins; /* count + 1 numbers: text i has the vectors begins[i] to begins[i + 1] - 1 */
   const float* vectors; /* rows of `dimension` floats; those of a text are in the order of its tokens */
-} lb_multi_vector_rows;
-/* Gives the vectors of the list. */
-LB_API lb_code lb_multi_vector_list_rows(const lb_multi_vector_list* list, lb_multi_vector_rows* rows);
+} lb_ragged_rows;
 
-/* Writes queries->count rows of documents->count scores: MaxSim or, if the model says so, MaxSim divided by the number
- * of the query's vectors. The score of a document without vectors is -1e9, and that of a query without vectors 0. The
- * rows may be the caller's own. `capacity` is the number of floats that `scores` holds. Returns LB_INVALID_ARGUMENT
- * when the dimension is not the model's, or `begins` does not ascend from 0. `call` may be NULL. */
-LB_API lb_code lb_multi_vector_encoder_compare(const lb_multi_vector_encoder* encoder,
-                                               const lb_multi_vector_rows* queries,
-                                               const lb_multi_vector_rows* documents, const lb_call_options* call,
-                                               float* scores, size_t capacity);
+/* Give the results of an output by its name; NULL means the first output that the call requested. The pointers live as
+ * long as the results; those of rows that the call wrote to the caller's memory refer to that memory. Return
+ * LB_INVALID_ARGUMENT for an output that the call did not request, and for one whose results have another form; the
+ * message names the function that reads them. */
+LB_API lb_code lb_results_dense(const lb_results* results, const char* output, lb_dense_rows* rows);
+LB_API lb_code lb_results_sparse(const lb_results* results, const char* output, lb_sparse_rows* rows);
+LB_API lb_code lb_results_ragged(const lb_results* results, const char* output, lb_ragged_rows* rows);
+/* A row has one score for each label. */
+LB_API lb_code lb_results_scores(const lb_results* results, const char* output, lb_dense_rows* rows);
 
-/* Tells which device would answer now, and why. */
-LB_API lb_code lb_multi_vector_encoder_attestation(const lb_multi_vector_encoder* encoder,
-                                                   lb_attestation** attestation);
+/* Writes queries->count rows of documents->count scores: for each query and document, the sum, over the query's
+ * vectors, of the largest product with any of the document's vectors (MaxSim) or, if the model says so, that sum
+ * divided by the number of the query's vectors. The score of a document without vectors is -1e9, and that of a query
+ * without vectors 0. The rows may be the caller's own. `capacity` is the number of floats that `scores` holds. Returns
+ * LB_INVALID_ARGUMENT when the dimension is not the model's, or `begins` does not ascend from 0; LB_UNSUPPORTED when
+ * the encoder has no output "multi_vector". `call` may be NULL. */
+LB_API lb_code lb_encoder_compare(const lb_encoder* encoder, const lb_ragged_rows* queries,
+                                  const lb_ragged_rows* documents, const lb_call_options* call, float* scores,
+                                  size_t capacity);
 
 /* -- Streams ------------------------------------------------------------------------------------------------------- */
 
-/* Embeds an endless sequence of texts in bounded memory: one side pushes texts, the other pulls finished windows of
- * vectors, in the order of the texts. The two sides may be two threads. The first error that concerns more than one
+/* Encodes an endless sequence of texts in bounded memory: one side pushes texts, the other pulls finished windows of
+ * results, in the order of the texts. The two sides may be two threads. The first error that concerns more than one
  * call (a text that is not UTF-8, a device that fails) ends the stream, and all later calls return it. */
 typedef struct lb_stream lb_stream;
 
@@ -721,8 +713,9 @@ typedef struct lb_stream_options {
   size_t window_bytes; /* or this many bytes of text; 0: 8 MiB */
 } lb_stream_options;
 
-/* Opens a stream. `options` and `windows` may be NULL. A stream does not share batches with other calls. */
-LB_API lb_code lb_stream_open(const lb_embedder* embedder, const lb_embed_options* options,
+/* Opens a stream of the outputs that `options` requests; their `rows` must be NULL. `options` and `windows` may be
+ * NULL. A stream does not share batches with other calls. LB_INVALID_ARGUMENT for a model whose input is not "text". */
+LB_API lb_code lb_stream_open(const lb_encoder* encoder, const lb_encode_options* options,
                               const lb_stream_options* windows, lb_stream** stream);
 /* Destroys the stream, with all windows that have not been pulled. */
 LB_API void lb_stream_destroy(lb_stream* stream);
@@ -737,11 +730,10 @@ LB_API lb_code lb_stream_finish(lb_stream* stream);
 
 typedef struct lb_window {
   size_t struct_size;
-  uint64_t first;               /* position of the window's first text in the stream */
-  size_t count;                 /* number of texts; 0 at the end of the stream */
-  size_t dimensions;            /* number of floats in a vector */
-  const float* vectors;         /* `count` rows; this and the next pointer are valid until the next pull */
-  const uint32_t* token_counts; /* number of computed tokens of each text */
+  uint64_t first;            /* position of the window's first text in the stream */
+  size_t count;              /* number of texts; 0 at the end of the stream */
+  const lb_results* results; /* their results, which belong to the stream and are valid until the next pull. They are
+                                not copied, and not valid after fork() */
 } lb_window;
 
 /* Waits for the next window, even if another thread has yet to push its texts. If LB_DEADLINE_EXCEEDED or LB_CANCELLED
@@ -749,14 +741,12 @@ typedef struct lb_window {
 LB_API lb_code lb_stream_pull(lb_stream* stream, const lb_call_options* call, lb_window* window);
 
 /* Gives the statistics of all windows pulled so far. */
-LB_API lb_code lb_stream_stats(const lb_stream* stream, lb_embed_stats* stats);
+LB_API lb_code lb_stream_stats(const lb_stream* stream, lb_encode_stats* stats);
 
 /* -- Tokens -------------------------------------------------------------------------------------------------------- */
 
 /* Opens the tokenizer of a model folder or bundle. Needs no runtime and no vendor library. */
 LB_API lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer);
-/* Gives an embedder's tokenizer. */
-LB_API lb_code lb_embedder_tokenizer(const lb_embedder* embedder, lb_tokenizer** tokenizer);
 LB_API void lb_tokenizer_destroy(lb_tokenizer* tokenizer);
 
 /* Ids are below this number. */
@@ -768,18 +758,18 @@ LB_API lb_code lb_tokenizer_token(const lb_tokenizer* tokenizer, int32_t id, lb_
 /* The token ids of several texts. */
 typedef struct lb_token_list lb_token_list;
 
-/* Encodes texts as lb_embedder_embed does: with special tokens, and with the model's default prompt before every text.
+/* Encodes texts as lb_encoder_encode does: with special tokens, and with the model's default prompt before every text.
  * Longer texts are cut to `max_tokens`, which is at most 1,048,576; 0 means the model's limit. */
 LB_API lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
                                    lb_token_list** list);
 /* Like lb_tokenizer_encode, with `max_tokens`, `refuse_longer`, `role`, `prompt` and `prompt_name` of `options`, which
  * may be NULL; the other fields have no influence. */
 LB_API lb_code lb_tokenizer_encode_with(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
-                                        const lb_embed_options* options, lb_token_list** list);
+                                        const lb_encode_options* options, lb_token_list** list);
 /* Like lb_tokenizer_encode_with, and also records where each token is in its text, counted from the beginning of the
  * prompt. This takes more time and memory. LB_UNSUPPORTED names the part of the tokenizer that cannot give offsets. */
 LB_API lb_code lb_tokenizer_encode_with_offsets(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
-                                                const lb_embed_options* options, lb_token_list** list);
+                                                const lb_encode_options* options, lb_token_list** list);
 LB_API void lb_token_list_destroy(lb_token_list* list);
 /* The number of texts in the list. */
 LB_API size_t lb_token_list_count(const lb_token_list* list);

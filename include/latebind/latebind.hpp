@@ -458,10 +458,27 @@ class Model {
 };
 
 // The role of texts, for models that treat queries and documents differently.
-enum class Role : std::int32_t { kUnsaid = LB_ROLE_UNSAID, kQuery = LB_ROLE_QUERY, kDocument = LB_ROLE_DOCUMENT };
+enum class Role : std::int32_t {
+  kUnspecified = LB_ROLE_UNSPECIFIED,
+  kQuery = LB_ROLE_QUERY,
+  kDocument = LB_ROLE_DOCUMENT
+};
 
-// How one call deviates from the embedder's settings (lb_embed_options).
-struct EmbedOptions {
+// Two texts that are encoded together.
+struct TextPair {
+  std::string_view first;  // for example, the query
+  std::string_view second;
+};
+
+// How an encoder is opened (lb_encoder_options).
+struct EncoderOptions {
+  std::vector<std::string> outputs{};  // that calls can request; empty: the model's own output
+  Role role = Role::kUnspecified;      // the only route of a router that is loaded
+};
+
+// How one call deviates from the encoder's settings (lb_encode_options).
+struct EncodeOptions {
+  std::vector<std::string> outputs{};  // the requested outputs; empty: all outputs of the encoder
   std::size_t dimensions = 0;
   std::size_t max_tokens = 0;
   bool refuse_longer = false;
@@ -471,7 +488,8 @@ struct EmbedOptions {
   // std::nullopt, the model decides.
   std::optional<std::string> prompt{};
   std::optional<std::string> prompt_name{};
-  Role role = Role::kUnsaid;
+  Role role = Role::kUnspecified;
+  bool raw_scores = false;
 };
 
 // The token ids of several texts.
@@ -517,19 +535,48 @@ inline std::vector<lb_text> c_texts(std::span<const std::string_view> texts) {
   return views;
 }
 
-// The result refers to the options' texts.
-inline lb_embed_options c_embed_options(const EmbedOptions& options) {
-  auto c = sized<lb_embed_options>();
-  c.dimensions = options.dimensions;
-  c.max_tokens = options.max_tokens;
-  c.refuse_longer = options.refuse_longer ? 1 : 0;
-  c.normalize = options.normalize ? 1 : 0;
-  c.alone = options.alone ? 1 : 0;
-  c.role = static_cast<std::int32_t>(options.role);
-  if (options.prompt) c.prompt = options.prompt->c_str();
-  if (options.prompt_name) c.prompt_name = options.prompt_name->c_str();
-  return c;
+inline std::vector<lb_text_pair> c_texts(std::span<const TextPair> pairs) {
+  std::vector<lb_text_pair> views(pairs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    views[i] = {{pairs[i].first.data(), pairs[i].first.size()}, {pairs[i].second.data(), pairs[i].second.size()}};
+  return views;
 }
+
+inline std::vector<lb_token_ids> c_texts(std::span<const std::span<const std::int32_t>> texts) {
+  std::vector<lb_token_ids> views(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    views[i] = {texts[i].data(), texts[i].size()};
+  return views;
+}
+
+// lb_encode_options, which refer to the texts of `options`. `rows` is the memory for the only requested output.
+class CEncodeOptions {
+ public:
+  explicit CEncodeOptions(const EncodeOptions& options, std::span<float> rows = {}) {
+    for (const std::string& name : options.outputs)
+      requests_.push_back({name.c_str(), nullptr, 0});
+    if (rows.data() != nullptr) requests_.assign(1, {nullptr, rows.data(), rows.size()});
+    if (!requests_.empty()) c_.outputs = requests_.data();
+    c_.output_count = requests_.size();
+    c_.dimensions = options.dimensions;
+    c_.max_tokens = options.max_tokens;
+    c_.refuse_longer = options.refuse_longer ? 1 : 0;
+    c_.normalize = options.normalize ? 1 : 0;
+    c_.alone = options.alone ? 1 : 0;
+    c_.role = static_cast<std::int32_t>(options.role);
+    c_.raw_scores = options.raw_scores ? 1 : 0;
+    if (options.prompt) c_.prompt = options.prompt->c_str();
+    if (options.prompt_name) c_.prompt_name = options.prompt_name->c_str();
+  }
+  CEncodeOptions(const CEncodeOptions&) = delete;
+  CEncodeOptions& operator=(const CEncodeOptions&) = delete;
+  ~CEncodeOptions() = default;
+  [[nodiscard]] const lb_encode_options* get() const { return &c_; }
+
+ private:
+  std::vector<lb_output_request> requests_;
+  lb_encode_options c_ = sized<lb_encode_options>();
+};
 
 }  // namespace detail
 
@@ -556,44 +603,106 @@ class Tokenizer {
     if (code != LB_OK) return Status::of(code);
     return TokenList(raw);
   }
-  // Encodes texts as Embedder::embed() does, with max_tokens, refuse_longer, role, prompt and prompt_name of `options`.
-  [[nodiscard]] Result<TokenList> encode(std::span<const std::string_view> texts, const EmbedOptions& options) const {
+  // Encodes texts as Encoder::encode() does, with max_tokens, refuse_longer, role, prompt and prompt_name of `options`.
+  [[nodiscard]] Result<TokenList> encode(std::span<const std::string_view> texts, const EncodeOptions& options) const {
     const auto views = detail::c_texts(texts);
-    const lb_embed_options o = detail::c_embed_options(options);
+    const detail::CEncodeOptions o(options);
     lb_token_list* raw = nullptr;
-    const lb_code code = lb_tokenizer_encode_with(handle_.get(), views.data(), views.size(), &o, &raw);
+    const lb_code code = lb_tokenizer_encode_with(handle_.get(), views.data(), views.size(), o.get(), &raw);
     if (code != LB_OK) return Status::of(code);
     return TokenList(raw);
   }
   // Also records where each token is in its text, counted from the prompt's beginning. Takes more time and memory.
   [[nodiscard]] Result<TokenList> encode_with_offsets(std::span<const std::string_view> texts,
-                                                      const EmbedOptions& options = {}) const {
+                                                      const EncodeOptions& options = {}) const {
     const auto views = detail::c_texts(texts);
-    const lb_embed_options o = detail::c_embed_options(options);
+    const detail::CEncodeOptions o(options);
     lb_token_list* raw = nullptr;
-    const lb_code code = lb_tokenizer_encode_with_offsets(handle_.get(), views.data(), views.size(), &o, &raw);
+    const lb_code code = lb_tokenizer_encode_with_offsets(handle_.get(), views.data(), views.size(), o.get(), &raw);
     if (code != LB_OK) return Status::of(code);
     return TokenList(raw);
   }
 
  private:
-  friend class Embedder;
-  friend class MultiVectorEncoder;
-  friend class SparseEncoder;
+  friend class Encoder;
   explicit Tokenizer(lb_tokenizer* raw) : handle_(raw) {}
   detail::Handle<lb_tokenizer, lb_tokenizer_destroy> handle_;
+};
+
+// One row for each text: a vector, or its scores.
+struct Rows {
+  std::size_t count = 0;
+  std::size_t dimension = 0;
+  std::span<const float> values{};
+  [[nodiscard]] std::span<const float> operator[](std::size_t i) const {
+    return values.subspan(i * dimension, dimension);
+  }
+};
+
+// A text's weights for entries of a vocabulary.
+struct SparseVector {
+  std::span<const std::uint32_t> indices;  // ascending
+  std::span<const float> values;
+};
+
+// Results of one call, by output. A name that is empty means the first output that the call requested. The views of
+// rows live as long as the results.
+class ResultsView {
+ public:
+  explicit ResultsView(const lb_results* raw) : raw_(raw) {}
+
+  // The number of texts or pairs.
+  [[nodiscard]] std::size_t size() const { return lb_results_count(raw_); }
+  // The number of computed tokens of each text.
+  [[nodiscard]] std::span<const std::uint32_t> token_counts() const {
+    const std::uint32_t* counts = nullptr;
+    if (lb_results_token_counts(raw_, &counts) != LB_OK) return {};
+    return {counts, size()};
+  }
+  [[nodiscard]] Result<Rows> dense(const std::string& output = {}) const { return rows(lb_results_dense, output); }
+  [[nodiscard]] Result<Rows> scores(const std::string& output = {}) const { return rows(lb_results_scores, output); }
+  [[nodiscard]] Result<lb_sparse_rows> sparse(const std::string& output = {}) const {
+    return read<lb_sparse_rows>(lb_results_sparse, output);
+  }
+  [[nodiscard]] Result<lb_ragged_rows> ragged(const std::string& output = {}) const {
+    return read<lb_ragged_rows>(lb_results_ragged, output);
+  }
+
+ private:
+  template <class C>
+  Result<C> read(lb_code (*how)(const lb_results*, const char*, C*), const std::string& output) const {
+    C found{};
+    const lb_code code = how(raw_, output.empty() ? nullptr : output.c_str(), &found);
+    if (code != LB_OK) return Status::of(code);
+    return found;
+  }
+  Result<Rows> rows(lb_code (*how)(const lb_results*, const char*, lb_dense_rows*), const std::string& output) const {
+    const auto found = read<lb_dense_rows>(how, output);
+    if (!found.ok()) return found.status();
+    return Rows{found->count, found->dimension, {found->values, found->count * found->dimension}};
+  }
+
+  const lb_results* raw_;
+};
+
+class Results : public ResultsView {
+ public:
+  [[nodiscard]] const lb_results* get() const { return handle_.get(); }
+
+ private:
+  friend class Encoder;
+  explicit Results(lb_results* raw) : ResultsView(raw), handle_(raw) {}
+  detail::Handle<lb_results, lb_results_destroy> handle_;
 };
 
 // Consecutive texts of a stream; valid until the next pull.
 struct Window {
   std::uint64_t first = 0;  // position of the window's first text
   std::size_t count = 0;    // 0 at the end of the stream
-  std::size_t dimensions = 0;
-  std::span<const float> vectors;
-  std::span<const std::uint32_t> token_counts;
+  ResultsView results{nullptr};
 };
 
-// Embeds an endless sequence of texts in bounded memory. One thread may push while another one pulls.
+// Encodes an endless sequence of texts in bounded memory. One thread may push while another one pulls.
 class Stream {
  public:
   // Returns how many texts were taken: fewer than given when windows must be pulled first.
@@ -616,145 +725,235 @@ class Stream {
     const lb_call_options c = detail::c_call(call);
     auto window = detail::sized<lb_window>();
     if (const lb_code code = lb_stream_pull(handle_.get(), &c, &window); code != LB_OK) return Status::of(code);
-    return Window{window.first,
-                  window.count,
-                  window.dimensions,
-                  {window.vectors, window.count * window.dimensions},
-                  {window.token_counts, window.count}};
+    return Window{window.first, window.count, ResultsView(window.results)};
   }
-  [[nodiscard]] Result<lb_embed_stats> stats() const {
-    auto stats = detail::sized<lb_embed_stats>();
+  [[nodiscard]] Result<lb_encode_stats> stats() const {
+    auto stats = detail::sized<lb_encode_stats>();
     if (const lb_code code = lb_stream_stats(handle_.get(), &stats); code != LB_OK) return Status::of(code);
     return stats;
   }
 
  private:
-  friend class Embedder;
+  friend class Encoder;
   explicit Stream(lb_stream* raw) : handle_(raw) {}
   detail::Handle<lb_stream, lb_stream_destroy> handle_;
 };
 
-class Embedder {
- public:
-  [[nodiscard]] std::size_t dimension() const { return lb_embedder_dimension(handle_.get()); }
-  [[nodiscard]] std::size_t max_tokens() const { return lb_embedder_max_tokens(handle_.get()); }
+// An output that calls can request (lb_output_info).
+struct OutputInfo {
+  std::string name;
+  std::size_t dimension = 0;
+  std::size_t entries_max = 0;
+  std::int32_t form = LB_FORM_DENSE;
+};
 
-  // Returns rows of dimension() floats, or as many as the options say, in the order of the texts.
-  [[nodiscard]] Result<std::vector<float>> embed(std::span<const std::string_view> texts,
-                                                 const EmbedOptions& options = {}, const CallOptions& call = {},
-                                                 lb_embed_stats* stats = nullptr) const {
-    const auto views = detail::c_texts(texts);
-    const lb_embed_options o = detail::c_embed_options(options);
+// A model that encodes texts, or pairs of texts. One pass gives all outputs that a call requests.
+class Encoder {
+ public:
+  // The model's name, as in messages.
+  [[nodiscard]] std::string name() const { return info().name; }
+  // What it encodes: "text" or "pair".
+  [[nodiscard]] std::string_view input() const { return info().input; }
+  [[nodiscard]] bool has_routes() const { return info().has_routes != 0; }
+  // Longer texts with this role are cut to this many tokens.
+  [[nodiscard]] std::size_t max_tokens(Role role = Role::kDocument) const {
+    const lb_encoder_info found = info();
+    return role == Role::kQuery ? found.max_query_tokens : found.max_tokens;
+  }
+  [[nodiscard]] std::vector<OutputInfo> outputs() const {
+    std::vector<OutputInfo> list(info().output_count);
+    for (std::size_t i = 0; i < list.size(); ++i)
+      list[i] = output(i);
+    return list;
+  }
+  // The length of a row of the first output.
+  [[nodiscard]] std::size_t dimension() const { return output(0).dimension; }
+  // The names of a pair's scores; most ranking models have one.
+  [[nodiscard]] std::vector<std::string> labels() const {
+    std::vector<std::string> labels;
+    for (const OutputInfo& one : outputs()) {
+      if (one.form == LB_FORM_SCORES) labels.resize(one.dimension);
+    }
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      lb_text label{};
+      if (lb_encoder_label(handle_.get(), i, &label) == LB_OK) labels[i].assign(label.data, label.size);
+    }
+    return labels;
+  }
+  // The prompts of the model's files by name.
+  [[nodiscard]] std::map<std::string, std::string> prompts() const {
+    std::map<std::string, std::string> prompts;
+    for (std::size_t i = 0; i < info().prompt_count; ++i) {
+      lb_text name{};
+      lb_text prompt{};
+      if (lb_encoder_prompt(handle_.get(), i, &name, &prompt, nullptr) != LB_OK) break;
+      prompts[std::string(name.data, name.size)].assign(prompt.data, prompt.size);
+    }
+    return prompts;
+  }
+
+  // Returns the results of options.outputs, or of all outputs, in the order of the texts.
+  [[nodiscard]] Result<Results> encode(std::span<const std::string_view> texts, const EncodeOptions& options = {},
+                                       const CallOptions& call = {}, lb_encode_stats* stats = nullptr) const {
+    return run(lb_encoder_encode, detail::c_texts(texts), options, call, stats);
+  }
+  [[nodiscard]] Result<Results> encode_ids(std::span<const std::span<const std::int32_t>> texts,
+                                           const EncodeOptions& options = {}, const CallOptions& call = {},
+                                           lb_encode_stats* stats = nullptr) const {
+    return run(lb_encoder_encode_ids, detail::c_texts(texts), options, call, stats);
+  }
+  [[nodiscard]] Result<Results> encode_pairs(std::span<const TextPair> pairs, const EncodeOptions& options = {},
+                                             const CallOptions& call = {}, lb_encode_stats* stats = nullptr) const {
+    return run(lb_encoder_encode_pairs, detail::c_texts(pairs), options, call, stats);
+  }
+  // Write the rows of the first output to `rows`, without a copy. options.outputs has no influence.
+  Status encode_into(std::span<float> rows, std::span<const std::string_view> texts, const EncodeOptions& options = {},
+                     const CallOptions& call = {}, lb_encode_stats* stats = nullptr) const {
+    return write(lb_encoder_encode, rows, detail::c_texts(texts), options, call, stats);
+  }
+  Status encode_pairs_into(std::span<float> rows, std::span<const TextPair> pairs, const EncodeOptions& options = {},
+                           const CallOptions& call = {}, lb_encode_stats* stats = nullptr) const {
+    return write(lb_encoder_encode_pairs, rows, detail::c_texts(pairs), options, call, stats);
+  }
+
+  // Returns documents.count scores for each query; needs the output "multi_vector".
+  [[nodiscard]] Result<std::vector<float>> compare(const lb_ragged_rows& queries, const lb_ragged_rows& documents,
+                                                   const CallOptions& call = {}) const {
     if (detail::is_late(call)) return Status::late();
     const lb_call_options c = detail::c_call(call);
-    // The C function refuses more dimensions than the model has before it writes anything.
-    const std::size_t columns = (std::min)(options.dimensions > 0 ? options.dimensions : dimension(), dimension());
-    std::vector<float> vectors(texts.size() * columns);
-    const lb_code code =
-        lb_embedder_embed(handle_.get(), views.data(), views.size(), &o, &c, vectors.data(), vectors.size(), stats);
+    std::vector<float> scores(queries.count * documents.count);
+    const lb_code code = lb_encoder_compare(handle_.get(), &queries, &documents, &c, scores.data(), scores.size());
     if (code != LB_OK) return Status::of(code);
-    return vectors;
-  }
-  [[nodiscard]] Result<std::vector<float>> embed(std::string_view text, const EmbedOptions& options = {},
-                                                 const CallOptions& call = {}) const {
-    return embed({&text, 1}, options, call);
+    return scores;
   }
 
   // 0 for window_texts or window_bytes chooses a value that suits the model.
-  [[nodiscard]] Result<Stream> open_stream(const EmbedOptions& options = {}, std::size_t window_texts = 0,
+  [[nodiscard]] Result<Stream> open_stream(const EncodeOptions& options = {}, std::size_t window_texts = 0,
                                            std::size_t window_bytes = 0) const {
-    const lb_embed_options o = detail::c_embed_options(options);
+    const detail::CEncodeOptions o(options);
     auto windows = detail::sized<lb_stream_options>();
     windows.window_texts = window_texts;
     windows.window_bytes = window_bytes;
     lb_stream* raw = nullptr;
-    if (const lb_code code = lb_stream_open(handle_.get(), &o, &windows, &raw); code != LB_OK) return Status::of(code);
+    const lb_code code = lb_stream_open(handle_.get(), o.get(), &windows, &raw);
+    if (code != LB_OK) return Status::of(code);
     return Stream(raw);
   }
 
   [[nodiscard]] Result<Tokenizer> tokenizer() const {
     lb_tokenizer* raw = nullptr;
-    if (const lb_code code = lb_embedder_tokenizer(handle_.get(), &raw); code != LB_OK) return Status::of(code);
+    if (const lb_code code = lb_encoder_tokenizer(handle_.get(), &raw); code != LB_OK) return Status::of(code);
     return Tokenizer(raw);
   }
 
   [[nodiscard]] Result<Attestation> attestation() const {
     lb_attestation* raw = nullptr;
-    const lb_code code = lb_embedder_attestation(handle_.get(), &raw);
+    const lb_code code = lb_encoder_attestation(handle_.get(), &raw);
     return detail::read_attestation(code, raw);
   }
 
+  [[nodiscard]] const lb_encoder* get() const { return handle_.get(); }
+
  private:
   friend class Runtime;
-  explicit Embedder(lb_embedder* raw) : handle_(raw) {}
-  detail::Handle<lb_embedder, lb_embedder_destroy> handle_;
+  explicit Encoder(lb_encoder* raw) : handle_(raw) {}
+
+  [[nodiscard]] lb_encoder_info info() const {
+    auto found = detail::sized<lb_encoder_info>();
+    found.name = found.input = "";
+    static_cast<void>(lb_encoder_describe(handle_.get(), &found));
+    return found;
+  }
+  [[nodiscard]] OutputInfo output(std::size_t index) const {
+    auto found = detail::sized<lb_output_info>();
+    if (lb_encoder_output(handle_.get(), index, &found) != LB_OK) return {};
+    return {found.name, found.dimension, found.entries_max, found.form};
+  }
+
+  template <class Text>
+  using Function = lb_code (*)(const lb_encoder*, const Text*, std::size_t, const lb_encode_options*,
+                               const lb_call_options*, lb_results**, lb_encode_stats*);
+  template <class Text>
+  Result<Results> run(Function<Text> function, const std::vector<Text>& texts, const EncodeOptions& options,
+                      const CallOptions& call, lb_encode_stats* stats) const {
+    if (detail::is_late(call)) return Status::late();
+    const detail::CEncodeOptions o(options);
+    const lb_call_options c = detail::c_call(call);
+    lb_results* raw = nullptr;
+    const lb_code code = function(handle_.get(), texts.data(), texts.size(), o.get(), &c, &raw, stats);
+    if (code != LB_OK) return Status::of(code);
+    return Results(raw);
+  }
+  template <class Text>
+  Status write(Function<Text> function, std::span<float> rows, const std::vector<Text>& texts,
+               const EncodeOptions& options, const CallOptions& call, lb_encode_stats* stats) const {
+    if (detail::is_late(call)) return Status::late();
+    const detail::CEncodeOptions o(options, rows);
+    const lb_call_options c = detail::c_call(call);
+    return Status::of(function(handle_.get(), texts.data(), texts.size(), o.get(), &c, nullptr, stats));
+  }
+
+  detail::Handle<lb_encoder, lb_encoder_destroy> handle_;
 };
 
-// Two texts that are scored together.
-struct TextPair {
-  std::string_view first;  // for example, the query
-  std::string_view second;
+// An encoder with the output "dense": gives a vector for each text.
+class Embedder {
+ public:
+  [[nodiscard]] const Encoder& encoder() const { return encoder_; }
+  [[nodiscard]] std::size_t dimension() const { return dimension_; }
+  [[nodiscard]] std::size_t max_tokens() const { return encoder_.max_tokens(); }
+
+  // Returns rows of dimension() floats, or as many as the options say, in the order of the texts.
+  [[nodiscard]] Result<std::vector<float>> embed(std::span<const std::string_view> texts,
+                                                 const EncodeOptions& options = {}, const CallOptions& call = {},
+                                                 lb_encode_stats* stats = nullptr) const {
+    // The C function refuses more dimensions than the model has before it writes anything.
+    const std::size_t columns = (std::min)(options.dimensions > 0 ? options.dimensions : dimension_, dimension_);
+    std::vector<float> vectors(texts.size() * columns);
+    if (Status status = encoder_.encode_into(vectors, texts, options, call, stats); !status.ok()) return status;
+    return vectors;
+  }
+  [[nodiscard]] Result<std::vector<float>> embed(std::string_view text, const EncodeOptions& options = {},
+                                                 const CallOptions& call = {}) const {
+    return embed({&text, 1}, options, call);
+  }
+
+  [[nodiscard]] Result<Stream> open_stream(const EncodeOptions& options = {}, std::size_t window_texts = 0,
+                                           std::size_t window_bytes = 0) const {
+    return encoder_.open_stream(options, window_texts, window_bytes);
+  }
+  [[nodiscard]] Result<Tokenizer> tokenizer() const { return encoder_.tokenizer(); }
+  [[nodiscard]] Result<Attestation> attestation() const { return encoder_.attestation(); }
+
+ private:
+  friend class Runtime;
+  explicit Embedder(Encoder encoder) : encoder_(std::move(encoder)), dimension_(encoder_.dimension()) {}
+  Encoder encoder_;
+  std::size_t dimension_;
 };
 
-struct ScoreOptions {
-  std::size_t max_tokens = 0;  // limit for one pair; 0: the model's limit
-  bool refuse_longer = false;
-  bool raw = false;  // the network's numbers as they are
-  bool alone = false;
-};
-
-// Scores two texts together, such as a query and a document.
+// An encoder with the output "score": scores two texts together, such as a query and a document.
 class CrossEncoder {
  public:
-  // Names of a pair's scores; most ranking models have one.
-  [[nodiscard]] std::vector<std::string> labels() const {
-    std::vector<std::string> labels(lb_cross_encoder_label_count(handle_.get()));
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-      lb_text label{};
-      if (lb_cross_encoder_label(handle_.get(), i, &label) == LB_OK) labels[i].assign(label.data, label.size);
-    }
-    return labels;
-  }
-  [[nodiscard]] std::size_t max_tokens() const { return lb_cross_encoder_max_tokens(handle_.get()); }
+  [[nodiscard]] const Encoder& encoder() const { return encoder_; }
+  // The names of a pair's scores; most ranking models have one.
+  [[nodiscard]] const std::vector<std::string>& labels() const { return labels_; }
+  [[nodiscard]] std::size_t max_tokens() const { return encoder_.max_tokens(); }
 
   // Returns labels().size() scores for each pair, in the order of the pairs.
-  [[nodiscard]] Result<std::vector<float>> score(std::span<const TextPair> pairs, const ScoreOptions& options = {},
-                                                 const CallOptions& call = {}, lb_embed_stats* stats = nullptr) const {
-    std::vector<lb_text_pair> c_pairs;
-    c_pairs.reserve(pairs.size());
-    for (const TextPair& pair : pairs) {
-      c_pairs.push_back({{pair.first.data(), pair.first.size()}, {pair.second.data(), pair.second.size()}});
-    }
-    auto o = detail::sized<lb_score_options>();
-    o.max_tokens = options.max_tokens;
-    o.refuse_longer = options.refuse_longer ? 1 : 0;
-    o.raw = options.raw ? 1 : 0;
-    o.alone = options.alone ? 1 : 0;
-    if (detail::is_late(call)) return Status::late();
-    const lb_call_options c = detail::c_call(call);
-    std::vector<float> scores(pairs.size() * lb_cross_encoder_label_count(handle_.get()));
-    const lb_code code = lb_cross_encoder_score(handle_.get(), c_pairs.data(), c_pairs.size(), &o, &c, scores.data(),
-                                                scores.size(), stats);
-    if (code != LB_OK) return Status::of(code);
+  [[nodiscard]] Result<std::vector<float>> score(std::span<const TextPair> pairs, const EncodeOptions& options = {},
+                                                 const CallOptions& call = {}, lb_encode_stats* stats = nullptr) const {
+    std::vector<float> scores(pairs.size() * labels_.size());
+    if (Status status = encoder_.encode_pairs_into(scores, pairs, options, call, stats); !status.ok()) return status;
     return scores;
   }
-
-  [[nodiscard]] Result<Attestation> attestation() const {
-    lb_attestation* raw = nullptr;
-    const lb_code code = lb_cross_encoder_attestation(handle_.get(), &raw);
-    return detail::read_attestation(code, raw);
-  }
+  [[nodiscard]] Result<Attestation> attestation() const { return encoder_.attestation(); }
 
  private:
   friend class Runtime;
-  explicit CrossEncoder(lb_cross_encoder* raw) : handle_(raw) {}
-  detail::Handle<lb_cross_encoder, lb_cross_encoder_destroy> handle_;
-};
-
-// A text's weights for entries of a vocabulary.
-struct SparseVector {
-  std::span<const std::uint32_t> indices;  // ascending
-  std::span<const float> values;
+  explicit CrossEncoder(Encoder encoder) : encoder_(std::move(encoder)), labels_(encoder_.labels()) {}
+  Encoder encoder_;
+  std::vector<std::string> labels_;
 };
 
 // The sparse vectors of several texts.
@@ -770,46 +969,34 @@ class SparseVectors {
 
  private:
   friend class SparseEncoder;
-  explicit SparseVectors(lb_sparse_list* raw) : handle_(raw) { static_cast<void>(lb_sparse_list_rows(raw, &rows_)); }
-  detail::Handle<lb_sparse_list, lb_sparse_list_destroy> handle_;
-  lb_sparse_rows rows_{};
+  SparseVectors(Results results, const lb_sparse_rows& rows) : results_(std::move(results)), rows_(rows) {}
+  Results results_;
+  lb_sparse_rows rows_;
 };
 
-// Gives texts weights for the entries of a vocabulary (SPLADE).
+// An encoder with the output "sparse": gives texts weights for the entries of a vocabulary (SPLADE).
 class SparseEncoder {
  public:
-  [[nodiscard]] std::size_t vocabulary_size() const { return lb_sparse_encoder_vocabulary_size(handle_.get()); }
-  [[nodiscard]] std::size_t max_tokens() const { return lb_sparse_encoder_max_tokens(handle_.get()); }
+  [[nodiscard]] const Encoder& encoder() const { return encoder_; }
+  [[nodiscard]] std::size_t vocabulary_size() const { return encoder_.dimension(); }
+  [[nodiscard]] std::size_t max_tokens() const { return encoder_.max_tokens(); }
 
   // In the order of the texts.
-  [[nodiscard]] Result<SparseVectors> encode(std::span<const std::string_view> texts, const EmbedOptions& options = {},
-                                             const CallOptions& call = {}, lb_embed_stats* stats = nullptr) const {
-    const auto views = detail::c_texts(texts);
-    const lb_embed_options o = detail::c_embed_options(options);
-    if (detail::is_late(call)) return Status::late();
-    const lb_call_options c = detail::c_call(call);
-    lb_sparse_list* raw = nullptr;
-    const lb_code code = lb_sparse_encoder_encode(handle_.get(), views.data(), views.size(), &o, &c, &raw, stats);
-    if (code != LB_OK) return Status::of(code);
-    return SparseVectors(raw);
+  [[nodiscard]] Result<SparseVectors> encode(std::span<const std::string_view> texts, const EncodeOptions& options = {},
+                                             const CallOptions& call = {}, lb_encode_stats* stats = nullptr) const {
+    auto results = encoder_.encode(texts, options, call, stats);
+    if (!results.ok()) return results.status();
+    const auto rows = results->sparse();
+    if (!rows.ok()) return rows.status();
+    return SparseVectors(*std::move(results), *rows);
   }
-
-  [[nodiscard]] Result<Tokenizer> tokenizer() const {
-    lb_tokenizer* raw = nullptr;
-    if (const lb_code code = lb_sparse_encoder_tokenizer(handle_.get(), &raw); code != LB_OK) return Status::of(code);
-    return Tokenizer(raw);
-  }
-
-  [[nodiscard]] Result<Attestation> attestation() const {
-    lb_attestation* raw = nullptr;
-    const lb_code code = lb_sparse_encoder_attestation(handle_.get(), &raw);
-    return detail::read_attestation(code, raw);
-  }
+  [[nodiscard]] Result<Tokenizer> tokenizer() const { return encoder_.tokenizer(); }
+  [[nodiscard]] Result<Attestation> attestation() const { return encoder_.attestation(); }
 
  private:
   friend class Runtime;
-  explicit SparseEncoder(lb_sparse_encoder* raw) : handle_(raw) {}
-  detail::Handle<lb_sparse_encoder, lb_sparse_encoder_destroy> handle_;
+  explicit SparseEncoder(Encoder encoder) : encoder_(std::move(encoder)) {}
+  Encoder encoder_;
 };
 
 // The token vectors of several texts.
@@ -822,68 +1009,44 @@ class MultiVectors {
     const std::size_t begin = rows_.begins[i] * rows_.dimension;
     return {rows_.vectors + begin, rows_.begins[i + 1] * rows_.dimension - begin};
   }
-  [[nodiscard]] const lb_multi_vector_rows& rows() const { return rows_; }
+  [[nodiscard]] const lb_ragged_rows& rows() const { return rows_; }
 
  private:
   friend class MultiVectorEncoder;
-  explicit MultiVectors(lb_multi_vector_list* raw) : handle_(raw) {
-    static_cast<void>(lb_multi_vector_list_rows(raw, &rows_));
-  }
-  detail::Handle<lb_multi_vector_list, lb_multi_vector_list_destroy> handle_;
-  lb_multi_vector_rows rows_{};
+  MultiVectors(Results results, const lb_ragged_rows& rows) : results_(std::move(results)), rows_(rows) {}
+  Results results_;
+  lb_ragged_rows rows_;
 };
 
-// Gives a text one vector for each token (late interaction, ColBERT), and scores documents for queries with them.
+// An encoder with the output "multi_vector": gives a text one vector for each token (late interaction, ColBERT), and
+// scores documents for queries with them.
 class MultiVectorEncoder {
  public:
-  [[nodiscard]] std::size_t dimension() const { return lb_multi_vector_encoder_dimension(handle_.get()); }
-  [[nodiscard]] std::size_t max_tokens(Role role) const {
-    return lb_multi_vector_encoder_max_tokens(handle_.get(), static_cast<std::int32_t>(role));
-  }
+  [[nodiscard]] const Encoder& encoder() const { return encoder_; }
+  [[nodiscard]] std::size_t dimension() const { return encoder_.dimension(); }
+  [[nodiscard]] std::size_t max_tokens(Role role) const { return encoder_.max_tokens(role); }
 
   // Returns the vectors in the order of the texts.
-  [[nodiscard]] Result<MultiVectors> encode(std::span<const std::string_view> texts, const EmbedOptions& options = {},
-                                            const CallOptions& call = {}, lb_embed_stats* stats = nullptr) const {
-    const auto views = detail::c_texts(texts);
-    const lb_embed_options o = detail::c_embed_options(options);
-    if (detail::is_late(call)) return Status::late();
-    const lb_call_options c = detail::c_call(call);
-    lb_multi_vector_list* raw = nullptr;
-    const lb_code code = lb_multi_vector_encoder_encode(handle_.get(), views.data(), views.size(), &o, &c, &raw, stats);
-    if (code != LB_OK) return Status::of(code);
-    return MultiVectors(raw);
+  [[nodiscard]] Result<MultiVectors> encode(std::span<const std::string_view> texts, const EncodeOptions& options = {},
+                                            const CallOptions& call = {}, lb_encode_stats* stats = nullptr) const {
+    auto results = encoder_.encode(texts, options, call, stats);
+    if (!results.ok()) return results.status();
+    const auto rows = results->ragged();
+    if (!rows.ok()) return rows.status();
+    return MultiVectors(*std::move(results), *rows);
   }
-
   // Returns documents.count scores for each query.
-  [[nodiscard]] Result<std::vector<float>> compare(const lb_multi_vector_rows& queries,
-                                                   const lb_multi_vector_rows& documents,
+  [[nodiscard]] Result<std::vector<float>> compare(const lb_ragged_rows& queries, const lb_ragged_rows& documents,
                                                    const CallOptions& call = {}) const {
-    if (detail::is_late(call)) return Status::late();
-    const lb_call_options c = detail::c_call(call);
-    std::vector<float> scores(queries.count * documents.count);
-    const lb_code code =
-        lb_multi_vector_encoder_compare(handle_.get(), &queries, &documents, &c, scores.data(), scores.size());
-    if (code != LB_OK) return Status::of(code);
-    return scores;
+    return encoder_.compare(queries, documents, call);
   }
-
-  [[nodiscard]] Result<Tokenizer> tokenizer() const {
-    lb_tokenizer* raw = nullptr;
-    const lb_code code = lb_multi_vector_encoder_tokenizer(handle_.get(), &raw);
-    if (code != LB_OK) return Status::of(code);
-    return Tokenizer(raw);
-  }
-
-  [[nodiscard]] Result<Attestation> attestation() const {
-    lb_attestation* raw = nullptr;
-    const lb_code code = lb_multi_vector_encoder_attestation(handle_.get(), &raw);
-    return detail::read_attestation(code, raw);
-  }
+  [[nodiscard]] Result<Tokenizer> tokenizer() const { return encoder_.tokenizer(); }
+  [[nodiscard]] Result<Attestation> attestation() const { return encoder_.attestation(); }
 
  private:
   friend class Runtime;
-  explicit MultiVectorEncoder(lb_multi_vector_encoder* raw) : handle_(raw) {}
-  detail::Handle<lb_multi_vector_encoder, lb_multi_vector_encoder_destroy> handle_;
+  explicit MultiVectorEncoder(Encoder encoder) : encoder_(std::move(encoder)) {}
+  Encoder encoder_;
 };
 
 struct JobProgress {
@@ -984,32 +1147,49 @@ class Runtime {
   // Loads an ONNX model, an OpenVINO IR or a bundle.
   [[nodiscard]] Result<Model> load(const std::string& file, const Options& options = {},
                                    const CallOptions& call = {}) const {
-    return open<Model>(lb_model_load_file, file, options, call);
+    return open<Model, lb_model>(lb_model_load_file, file, options, call);
   }
 
-  // Opens a sentence-transformers model folder.
+  // Opens a model folder.
+  [[nodiscard]] Result<Encoder> open_encoder(const std::string& model_folder, const Options& options = {},
+                                             const EncoderOptions& of_encoder = {},
+                                             const CallOptions& call = {}) const {
+    std::vector<const char*> outputs;
+    for (const std::string& name : of_encoder.outputs)
+      outputs.push_back(name.c_str());
+    auto o = detail::sized<lb_encoder_options>();
+    o.outputs = outputs.empty() ? nullptr : outputs.data();
+    o.output_count = outputs.size();
+    o.role = static_cast<std::int32_t>(of_encoder.role);
+    const auto how = [&o](const lb_runtime* runtime, const char* folder, const lb_options* settings,
+                          const lb_call_options* c,
+                          lb_encoder** made) { return lb_encoder_open(runtime, folder, settings, &o, c, made); };
+    return open<Encoder, lb_encoder>(how, model_folder, options, call);
+  }
+
+  // Opens a model that gives vectors of texts.
   [[nodiscard]] Result<Embedder> open_embedder(const std::string& model_folder, const Options& options = {},
                                                const CallOptions& call = {}) const {
-    return open<Embedder>(lb_embedder_open, model_folder, options, call);
+    return view<Embedder>("dense", model_folder, options, call);
   }
 
   // Opens a model that scores two texts together.
   [[nodiscard]] Result<CrossEncoder> open_cross_encoder(const std::string& model_folder, const Options& options = {},
                                                         const CallOptions& call = {}) const {
-    return open<CrossEncoder>(lb_cross_encoder_open, model_folder, options, call);
+    return view<CrossEncoder>("score", model_folder, options, call);
   }
 
   // Opens a model that gives texts sparse vectors.
   [[nodiscard]] Result<SparseEncoder> open_sparse_encoder(const std::string& model_folder, const Options& options = {},
                                                           const CallOptions& call = {}) const {
-    return open<SparseEncoder>(lb_sparse_encoder_open, model_folder, options, call);
+    return view<SparseEncoder>("sparse", model_folder, options, call);
   }
 
   // Opens a model that gives each token of a text a vector.
   [[nodiscard]] Result<MultiVectorEncoder> open_multi_vector_encoder(const std::string& model_folder,
                                                                      const Options& options = {},
                                                                      const CallOptions& call = {}) const {
-    return open<MultiVectorEncoder>(lb_multi_vector_encoder_open, model_folder, options, call);
+    return view<MultiVectorEncoder>("multi_vector", model_folder, options, call);
   }
 
   // Starts a job. `arguments` is a JSON object.
@@ -1025,10 +1205,9 @@ class Runtime {
   [[nodiscard]] lb_runtime* get() const { return handle_.get(); }
 
  private:
-  // `how` is an lb_…_open function or lb_model_load_file.
-  template <class Object, class Raw>
-  Result<Object> open(lb_code (*how)(const lb_runtime*, const char*, const lb_options*, const lb_call_options*, Raw**),
-                      const std::string& file, const Options& options, const CallOptions& call) const {
+  // `how` is lb_model_load_file, or calls lb_encoder_open.
+  template <class Object, class Raw, class How>
+  Result<Object> open(const How& how, const std::string& file, const Options& options, const CallOptions& call) const {
     if (!options.status().ok()) return options.status();
     if (detail::is_late(call)) return Status::late();
     const lb_call_options c = detail::c_call(call);
@@ -1037,6 +1216,14 @@ class Runtime {
       return Status::of(code);
     }
     return Object(raw);
+  }
+  // Opens an encoder with one output, as a view of it.
+  template <class View>
+  Result<View> view(const char* output, const std::string& model_folder, const Options& options,
+                    const CallOptions& call) const {
+    auto encoder = open_encoder(model_folder, options, {.outputs = {output}}, call);
+    if (!encoder.ok()) return encoder.status();
+    return View(*std::move(encoder));
   }
 
   explicit Runtime(lb_runtime* raw) : handle_(raw) {}

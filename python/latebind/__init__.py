@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ._attestation import Attestation, PlacementStep
     from ._cross_encoder import CrossEncoder
     from ._embedder import Embedder
+    from ._encoder import Encoder
     from ._jobs import Progress
     from ._model import Model, TensorInfo
     from ._multi_vector_encoder import MultiVectorEncoder
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     )
     from ._sparse_encoder import SparseEncoder
     from ._sparse_vectors import SparseVectors
-    from ._text_model import EmbedStats
+    from ._text_model import EmbedStats, OutputInfo
 
 __version__ = "0.1.0"
 
@@ -69,6 +70,7 @@ _MODULES = {
     "_attestation": ("Attestation", "PlacementStep"),
     "_cross_encoder": ("CrossEncoder",),
     "_embedder": ("Embedder",),
+    "_encoder": ("Encoder",),
     "_jobs": ("Progress",),
     "_model": ("Model", "TensorInfo"),
     "_multi_vector_encoder": ("MultiVectorEncoder",),
@@ -100,7 +102,7 @@ _MODULES = {
     ),
     "_sparse_encoder": ("SparseEncoder",),
     "_sparse_vectors": ("SparseVectors",),
-    "_text_model": ("EmbedStats",),
+    "_text_model": ("EmbedStats", "OutputInfo"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -122,6 +124,7 @@ __all__ = [
     "Diagnosis",
     "EmbedStats",
     "Embedder",
+    "Encoder",
     "ForkedError",
     "Inspection",
     "InternalError",
@@ -131,6 +134,7 @@ __all__ = [
     "Model",
     "MultiVectorEncoder",
     "OutputComparison",
+    "OutputInfo",
     "PlacementStep",
     "Progress",
     "PulledFile",

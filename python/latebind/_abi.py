@@ -21,7 +21,7 @@ from ctypes import (
 )
 from typing import Any
 
-LATEBIND_ABI_VERSION = 1
+LATEBIND_ABI_VERSION = 2
 LB_RANK_MAX = 8
 LB_DYNAMIC = -1
 LB_OK = 0
@@ -75,9 +75,13 @@ LB_FORMAT_OPENVINO_IR = 1
 LB_FORMAT_BUNDLE = 2
 LB_FORMAT_OPENVINO_BLOB = 3
 LB_FORMAT_BY_FIRST_BYTES = 4
-LB_ROLE_UNSAID = 0
+LB_ROLE_UNSPECIFIED = 0
 LB_ROLE_QUERY = 1
 LB_ROLE_DOCUMENT = 2
+LB_FORM_DENSE = 0
+LB_FORM_SPARSE = 1
+LB_FORM_RAGGED = 2
+LB_FORM_SCORES = 3
 
 lb_log_callback = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
@@ -339,6 +343,15 @@ class lb_text(Structure):
     ]
 
 
+class lb_text_pair(Structure):
+    first: lb_text
+    second: lb_text
+    _fields_ = [
+        ("first", lb_text),
+        ("second", lb_text),
+    ]
+
+
 class lb_token_ids(Structure):
     ids: int | None
     count: int
@@ -348,32 +361,100 @@ class lb_token_ids(Structure):
     ]
 
 
-class lb_embed_options(Structure):
+class lb_encoder_options(Structure):
     struct_size: int
+    outputs: Any
+    output_count: int
+    role: int
+    reserved_: int
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("outputs", POINTER(c_char_p)),
+        ("output_count", c_size_t),
+        ("role", c_int32),
+        ("reserved_", c_int32),
+    ]
+
+
+class lb_encoder_info(Structure):
+    struct_size: int
+    name: bytes | None
+    input: bytes | None
+    output_count: int
+    prompt_count: int
+    max_tokens: int
+    max_query_tokens: int
+    has_routes: int
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("input", c_char_p),
+        ("output_count", c_size_t),
+        ("prompt_count", c_size_t),
+        ("max_tokens", c_size_t),
+        ("max_query_tokens", c_size_t),
+        ("has_routes", c_int32),
+    ]
+
+
+class lb_output_info(Structure):
+    struct_size: int
+    name: bytes | None
+    dimension: int
+    entries_max: int
+    form: int
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("dimension", c_size_t),
+        ("entries_max", c_size_t),
+        ("form", c_int32),
+    ]
+
+
+class lb_output_request(Structure):
+    name: bytes | None
+    rows: int | None
+    capacity: int
+    _fields_ = [
+        ("name", c_char_p),
+        ("rows", c_void_p),
+        ("capacity", c_size_t),
+    ]
+
+
+class lb_encode_options(Structure):
+    struct_size: int
+    outputs: int | None
+    output_count: int
     dimensions: int
     max_tokens: int
     refuse_longer: int
     normalize: int
     alone: int
     role: int
-    token_counts: int | None
+    raw_scores: int
+    reserved_: int
     prompt: bytes | None
     prompt_name: bytes | None
     _fields_ = [
         ("struct_size", c_size_t),
+        ("outputs", c_void_p),
+        ("output_count", c_size_t),
         ("dimensions", c_size_t),
         ("max_tokens", c_size_t),
         ("refuse_longer", c_int32),
         ("normalize", c_int32),
         ("alone", c_int32),
         ("role", c_int32),
-        ("token_counts", c_void_p),
+        ("raw_scores", c_int32),
+        ("reserved_", c_int32),
         ("prompt", c_char_p),
         ("prompt_name", c_char_p),
     ]
 
 
-class lb_embed_stats(Structure):
+class lb_encode_stats(Structure):
     struct_size: int
     texts: int
     tokens: int
@@ -392,31 +473,14 @@ class lb_embed_stats(Structure):
     ]
 
 
-class lb_text_pair(Structure):
-    first: lb_text
-    second: lb_text
+class lb_dense_rows(Structure):
+    count: int
+    dimension: int
+    values: int | None
     _fields_ = [
-        ("first", lb_text),
-        ("second", lb_text),
-    ]
-
-
-class lb_score_options(Structure):
-    struct_size: int
-    max_tokens: int
-    refuse_longer: int
-    raw: int
-    alone: int
-    reserved_: int
-    token_counts: int | None
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("max_tokens", c_size_t),
-        ("refuse_longer", c_int32),
-        ("raw", c_int32),
-        ("alone", c_int32),
-        ("reserved_", c_int32),
-        ("token_counts", c_void_p),
+        ("count", c_size_t),
+        ("dimension", c_size_t),
+        ("values", c_void_p),
     ]
 
 
@@ -433,7 +497,7 @@ class lb_sparse_rows(Structure):
     ]
 
 
-class lb_multi_vector_rows(Structure):
+class lb_ragged_rows(Structure):
     count: int
     dimension: int
     begins: int | None
@@ -461,16 +525,12 @@ class lb_window(Structure):
     struct_size: int
     first: int
     count: int
-    dimensions: int
-    vectors: int | None
-    token_counts: int | None
+    results: int | None
     _fields_ = [
         ("struct_size", c_size_t),
         ("first", c_uint64),
         ("count", c_size_t),
-        ("dimensions", c_size_t),
-        ("vectors", c_void_p),
-        ("token_counts", c_void_p),
+        ("results", c_void_p),
     ]
 
 
@@ -569,122 +629,82 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lb_model_output": (c_int32, (c_void_p, c_size_t, POINTER(lb_tensor_info))),
     "lb_model_run": (c_int32, (c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, POINTER(lb_call_options))),
     "lb_model_attestation": (c_int32, (c_void_p, c_void_p)),
-    "lb_embedder_open": (c_int32, (c_void_p, c_char_p, c_void_p, POINTER(lb_call_options), c_void_p)),
-    "lb_embedder_destroy": (None, (c_void_p,)),
-    "lb_embedder_dimension": (c_size_t, (c_void_p,)),
-    "lb_embedder_max_tokens": (c_size_t, (c_void_p,)),
-    "lb_embedder_embed": (
+    "lb_encoder_open": (
+        c_int32,
+        (
+            c_void_p,
+            c_char_p,
+            c_void_p,
+            POINTER(lb_encoder_options),
+            POINTER(lb_call_options),
+            c_void_p,
+        ),
+    ),
+    "lb_encoder_destroy": (None, (c_void_p,)),
+    "lb_encoder_describe": (c_int32, (c_void_p, POINTER(lb_encoder_info))),
+    "lb_encoder_output": (c_int32, (c_void_p, c_size_t, POINTER(lb_output_info))),
+    "lb_encoder_label": (c_int32, (c_void_p, c_size_t, c_void_p)),
+    "lb_encoder_prompt": (c_int32, (c_void_p, c_size_t, c_void_p, c_void_p, c_void_p)),
+    "lb_encoder_tokenizer": (c_int32, (c_void_p, c_void_p)),
+    "lb_encoder_attestation": (c_int32, (c_void_p, c_void_p)),
+    "lb_encoder_encode": (
         c_int32,
         (
             c_void_p,
             c_void_p,
             c_size_t,
-            POINTER(lb_embed_options),
+            POINTER(lb_encode_options),
             POINTER(lb_call_options),
             c_void_p,
-            c_size_t,
-            POINTER(lb_embed_stats),
+            POINTER(lb_encode_stats),
         ),
     ),
-    "lb_embedder_embed_ids": (
+    "lb_encoder_encode_ids": (
         c_int32,
         (
             c_void_p,
             c_void_p,
             c_size_t,
-            POINTER(lb_embed_options),
+            POINTER(lb_encode_options),
             POINTER(lb_call_options),
             c_void_p,
-            c_size_t,
-            POINTER(lb_embed_stats),
+            POINTER(lb_encode_stats),
         ),
     ),
-    "lb_embedder_attestation": (c_int32, (c_void_p, c_void_p)),
-    "lb_cross_encoder_open": (c_int32, (c_void_p, c_char_p, c_void_p, POINTER(lb_call_options), c_void_p)),
-    "lb_cross_encoder_destroy": (None, (c_void_p,)),
-    "lb_cross_encoder_label_count": (c_size_t, (c_void_p,)),
-    "lb_cross_encoder_label": (c_int32, (c_void_p, c_size_t, c_void_p)),
-    "lb_cross_encoder_max_tokens": (c_size_t, (c_void_p,)),
-    "lb_cross_encoder_score": (
+    "lb_encoder_encode_pairs": (
         c_int32,
         (
             c_void_p,
             c_void_p,
             c_size_t,
-            POINTER(lb_score_options),
+            POINTER(lb_encode_options),
             POINTER(lb_call_options),
             c_void_p,
-            c_size_t,
-            POINTER(lb_embed_stats),
+            POINTER(lb_encode_stats),
         ),
     ),
-    "lb_cross_encoder_attestation": (c_int32, (c_void_p, c_void_p)),
-    "lb_sparse_encoder_open": (c_int32, (c_void_p, c_char_p, c_void_p, POINTER(lb_call_options), c_void_p)),
-    "lb_sparse_encoder_destroy": (None, (c_void_p,)),
-    "lb_sparse_encoder_vocabulary_size": (c_size_t, (c_void_p,)),
-    "lb_sparse_encoder_max_tokens": (c_size_t, (c_void_p,)),
-    "lb_sparse_encoder_tokenizer": (c_int32, (c_void_p, c_void_p)),
-    "lb_sparse_encoder_encode": (
-        c_int32,
-        (
-            c_void_p,
-            c_void_p,
-            c_size_t,
-            POINTER(lb_embed_options),
-            POINTER(lb_call_options),
-            c_void_p,
-            POINTER(lb_embed_stats),
-        ),
-    ),
-    "lb_sparse_list_destroy": (None, (c_void_p,)),
-    "lb_sparse_list_rows": (c_int32, (c_void_p, c_void_p)),
-    "lb_sparse_encoder_attestation": (c_int32, (c_void_p, c_void_p)),
-    "lb_multi_vector_encoder_open": (c_int32, (c_void_p, c_char_p, c_void_p, POINTER(lb_call_options), c_void_p)),
-    "lb_multi_vector_encoder_destroy": (None, (c_void_p,)),
-    "lb_multi_vector_encoder_dimension": (c_size_t, (c_void_p,)),
-    "lb_multi_vector_encoder_max_tokens": (c_size_t, (c_void_p, c_int32)),
-    "lb_multi_vector_encoder_tokenizer": (c_int32, (c_void_p, c_void_p)),
-    "lb_multi_vector_encoder_encode": (
-        c_int32,
-        (
-            c_void_p,
-            c_void_p,
-            c_size_t,
-            POINTER(lb_embed_options),
-            POINTER(lb_call_options),
-            c_void_p,
-            POINTER(lb_embed_stats),
-        ),
-    ),
-    "lb_multi_vector_list_destroy": (None, (c_void_p,)),
-    "lb_multi_vector_list_rows": (c_int32, (c_void_p, c_void_p)),
-    "lb_multi_vector_encoder_compare": (
-        c_int32,
-        (
-            c_void_p,
-            c_void_p,
-            c_void_p,
-            POINTER(lb_call_options),
-            c_void_p,
-            c_size_t,
-        ),
-    ),
-    "lb_multi_vector_encoder_attestation": (c_int32, (c_void_p, c_void_p)),
-    "lb_stream_open": (c_int32, (c_void_p, POINTER(lb_embed_options), POINTER(lb_stream_options), c_void_p)),
+    "lb_results_destroy": (None, (c_void_p,)),
+    "lb_results_count": (c_size_t, (c_void_p,)),
+    "lb_results_token_counts": (c_int32, (c_void_p, c_void_p)),
+    "lb_results_dense": (c_int32, (c_void_p, c_char_p, c_void_p)),
+    "lb_results_sparse": (c_int32, (c_void_p, c_char_p, c_void_p)),
+    "lb_results_ragged": (c_int32, (c_void_p, c_char_p, c_void_p)),
+    "lb_results_scores": (c_int32, (c_void_p, c_char_p, c_void_p)),
+    "lb_encoder_compare": (c_int32, (c_void_p, c_void_p, c_void_p, POINTER(lb_call_options), c_void_p, c_size_t)),
+    "lb_stream_open": (c_int32, (c_void_p, POINTER(lb_encode_options), POINTER(lb_stream_options), c_void_p)),
     "lb_stream_destroy": (None, (c_void_p,)),
     "lb_stream_push": (c_int32, (c_void_p, c_void_p, c_size_t, c_void_p)),
     "lb_stream_wait_for_room": (c_int32, (c_void_p, POINTER(lb_call_options))),
     "lb_stream_finish": (c_int32, (c_void_p,)),
     "lb_stream_pull": (c_int32, (c_void_p, POINTER(lb_call_options), POINTER(lb_window))),
-    "lb_stream_stats": (c_int32, (c_void_p, POINTER(lb_embed_stats))),
+    "lb_stream_stats": (c_int32, (c_void_p, POINTER(lb_encode_stats))),
     "lb_tokenizer_open": (c_int32, (c_char_p, c_void_p)),
-    "lb_embedder_tokenizer": (c_int32, (c_void_p, c_void_p)),
     "lb_tokenizer_destroy": (None, (c_void_p,)),
     "lb_tokenizer_vocabulary_size": (c_size_t, (c_void_p,)),
     "lb_tokenizer_token": (c_int32, (c_void_p, c_int32, c_void_p)),
     "lb_tokenizer_encode": (c_int32, (c_void_p, c_void_p, c_size_t, c_size_t, c_void_p)),
-    "lb_tokenizer_encode_with": (c_int32, (c_void_p, c_void_p, c_size_t, POINTER(lb_embed_options), c_void_p)),
-    "lb_tokenizer_encode_with_offsets": (c_int32, (c_void_p, c_void_p, c_size_t, POINTER(lb_embed_options), c_void_p)),
+    "lb_tokenizer_encode_with": (c_int32, (c_void_p, c_void_p, c_size_t, POINTER(lb_encode_options), c_void_p)),
+    "lb_tokenizer_encode_with_offsets": (c_int32, (c_void_p, c_void_p, c_size_t, POINTER(lb_encode_options), c_void_p)),
     "lb_token_list_destroy": (None, (c_void_p,)),
     "lb_token_list_count": (c_size_t, (c_void_p,)),
     "lb_token_list_get": (c_int32, (c_void_p, c_size_t, c_void_p, c_void_p)),
@@ -750,39 +770,25 @@ class Functions:
     lb_model_output: Callable[..., int]
     lb_model_run: Callable[..., int]
     lb_model_attestation: Callable[..., int]
-    lb_embedder_open: Callable[..., int]
-    lb_embedder_destroy: Callable[..., None]
-    lb_embedder_dimension: Callable[..., int]
-    lb_embedder_max_tokens: Callable[..., int]
-    lb_embedder_embed: Callable[..., int]
-    lb_embedder_embed_ids: Callable[..., int]
-    lb_embedder_attestation: Callable[..., int]
-    lb_cross_encoder_open: Callable[..., int]
-    lb_cross_encoder_destroy: Callable[..., None]
-    lb_cross_encoder_label_count: Callable[..., int]
-    lb_cross_encoder_label: Callable[..., int]
-    lb_cross_encoder_max_tokens: Callable[..., int]
-    lb_cross_encoder_score: Callable[..., int]
-    lb_cross_encoder_attestation: Callable[..., int]
-    lb_sparse_encoder_open: Callable[..., int]
-    lb_sparse_encoder_destroy: Callable[..., None]
-    lb_sparse_encoder_vocabulary_size: Callable[..., int]
-    lb_sparse_encoder_max_tokens: Callable[..., int]
-    lb_sparse_encoder_tokenizer: Callable[..., int]
-    lb_sparse_encoder_encode: Callable[..., int]
-    lb_sparse_list_destroy: Callable[..., None]
-    lb_sparse_list_rows: Callable[..., int]
-    lb_sparse_encoder_attestation: Callable[..., int]
-    lb_multi_vector_encoder_open: Callable[..., int]
-    lb_multi_vector_encoder_destroy: Callable[..., None]
-    lb_multi_vector_encoder_dimension: Callable[..., int]
-    lb_multi_vector_encoder_max_tokens: Callable[..., int]
-    lb_multi_vector_encoder_tokenizer: Callable[..., int]
-    lb_multi_vector_encoder_encode: Callable[..., int]
-    lb_multi_vector_list_destroy: Callable[..., None]
-    lb_multi_vector_list_rows: Callable[..., int]
-    lb_multi_vector_encoder_compare: Callable[..., int]
-    lb_multi_vector_encoder_attestation: Callable[..., int]
+    lb_encoder_open: Callable[..., int]
+    lb_encoder_destroy: Callable[..., None]
+    lb_encoder_describe: Callable[..., int]
+    lb_encoder_output: Callable[..., int]
+    lb_encoder_label: Callable[..., int]
+    lb_encoder_prompt: Callable[..., int]
+    lb_encoder_tokenizer: Callable[..., int]
+    lb_encoder_attestation: Callable[..., int]
+    lb_encoder_encode: Callable[..., int]
+    lb_encoder_encode_ids: Callable[..., int]
+    lb_encoder_encode_pairs: Callable[..., int]
+    lb_results_destroy: Callable[..., None]
+    lb_results_count: Callable[..., int]
+    lb_results_token_counts: Callable[..., int]
+    lb_results_dense: Callable[..., int]
+    lb_results_sparse: Callable[..., int]
+    lb_results_ragged: Callable[..., int]
+    lb_results_scores: Callable[..., int]
+    lb_encoder_compare: Callable[..., int]
     lb_stream_open: Callable[..., int]
     lb_stream_destroy: Callable[..., None]
     lb_stream_push: Callable[..., int]
@@ -791,7 +797,6 @@ class Functions:
     lb_stream_pull: Callable[..., int]
     lb_stream_stats: Callable[..., int]
     lb_tokenizer_open: Callable[..., int]
-    lb_embedder_tokenizer: Callable[..., int]
     lb_tokenizer_destroy: Callable[..., None]
     lb_tokenizer_vocabulary_size: Callable[..., int]
     lb_tokenizer_token: Callable[..., int]

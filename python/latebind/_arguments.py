@@ -53,7 +53,7 @@ def role_number(value: Any) -> int:
         CallerError: the role is unknown.
     """
     if value is None:
-        return int(_abi.LB_ROLE_UNSAID)
+        return int(_abi.LB_ROLE_UNSPECIFIED)
     if not isinstance(value, str) or value not in _ROLES:
         raise CallerError(f"role is {value!r}; known: {', '.join(_ROLES)}")
     return _ROLES[value]

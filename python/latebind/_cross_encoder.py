@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ctypes import byref
 from typing import Any
 
 import numpy as np
 
-from . import _abi
 from ._arguments import flag, positive
 from ._call import Cancellation, Deadline, Owner, awaited
 from ._library import library, owned_text, sized
 from ._out import Rows, Vectors
 from ._pairs import Candidates, Pairs, pairs_of
-from ._text_model import TextModel
+from ._text_model import EncodeOptions, TextModel
 from ._texts import Source, Texts
 from .errors import CallerError
 
@@ -38,7 +36,7 @@ class CrossEncoder(TextModel):
     _what = "CrossEncoder"
     _inputs = "pair"
     _doing = "Scoring"
-    _functions = "lb_cross_encoder"
+    _outputs = ("score",)
     _kind = "cross-encoder"
 
     def predict(
@@ -151,8 +149,7 @@ class CrossEncoder(TextModel):
 
     def _read(self) -> None:
         opened = self._handle.use()
-        count = int(self._function("label_count")(opened))
-        self._labels = tuple(owned_text(self._function("label"), opened, index) for index in range(count))
+        self._labels = tuple(owned_text(library().lb_encoder_label, opened, index) for index in range(self._dimension))
 
     def _gives(self) -> str:
         return f"{len(self._labels)} label{'s' if len(self._labels) != 1 else ''}"
@@ -207,28 +204,14 @@ class CrossEncoder(TextModel):
     ) -> Vectors:
         """Returns float32[n, labels]."""
         until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
-        options = sized(_abi.lb_score_options)
+        options = sized(EncodeOptions)
         options.max_tokens = positive(max_tokens, "max_tokens")
-        options.raw = int(flag(raw, "raw"))
+        options.raw_scores = int(flag(raw, "raw"))
         options.alone = int(flag(alone, "alone"))
         rows = Rows(len(self._labels), source.count, None)
 
         def score(first: int, part: Texts) -> None:
-            self._compute(
-                cancellation,
-                part,
-                until,
-                lambda limits, stats: library().lb_cross_encoder_score(
-                    opened,
-                    part.pointer,
-                    part.count,
-                    byref(options),
-                    limits,
-                    rows.address(first),
-                    rows.left(first),
-                    stats,
-                ),
-            )
+            self._encode_into(cancellation, part, options, until, opened, rows, first)
 
         self._in_parts(source, flag(show_progress, "show_progress"), score)
         return rows.result(source.count)

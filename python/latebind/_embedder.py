@@ -15,10 +15,11 @@ from . import _abi
 from ._arguments import flag, positive
 from ._call import Cancellation, Deadline, Handle, Owner, call_options, on_main_thread
 from ._library import check, library, sized
-from ._memory import memory_at
 from ._out import Rows, Vectors
 from ._progress import progress_bar
+from ._results import dense_rows
 from ._text_encoder import TextEncoder
+from ._text_model import EncodeOptions
 from ._texts import Source, Texts, chunks, one_text, source_of
 from .errors import CallerError
 
@@ -62,7 +63,7 @@ class Embedder(TextEncoder[Vectors]):
     _what = "Embedder"
     _inputs = "text"
     _doing = "Embedding"
-    _functions = "lb_embedder"
+    _outputs = ("dense",)
     _kind = "embedder"
 
     # -- Embedding -----------------------------------------------------------------------------------------------------
@@ -173,10 +174,6 @@ class Embedder(TextEncoder[Vectors]):
 
     # -- Inside --------------------------------------------------------------------------------------------------------
 
-    def _read(self) -> None:
-        self._dimension = int(self._function("dimension")(self._handle.use()))
-        super()._read()
-
     def _gives(self) -> str:
         return f"{self._dimension} dimensions"
 
@@ -199,33 +196,6 @@ class Embedder(TextEncoder[Vectors]):
                 f"{'its default' if opened_with is None else opened_with}: calls share batches, so it is set once, as "
                 f"Embedder(…, batch_tokens={given})"
             )
-
-    def _embed(
-        self,
-        cancellation: Cancellation | None,
-        texts: Texts,
-        options: _abi.lb_embed_options | None,
-        until: Deadline,
-        embedder: Owner,
-        rows: Rows,
-        first: int,
-    ) -> None:
-        """Writes the vectors of `texts` to `rows`, starting at `first`."""
-        self._compute(
-            cancellation,
-            texts,
-            until,
-            lambda limits, stats: library().lb_embedder_embed(
-                embedder,
-                texts.pointer,
-                texts.count,
-                options and byref(options),
-                limits,
-                rows.address(first),
-                rows.left(first),
-                stats,
-            ),
-        )
 
     def _encode(
         self,
@@ -254,7 +224,7 @@ class Embedder(TextEncoder[Vectors]):
         if isinstance(texts, str):
             rows = Rows(dimension, 1, out)
             one = one_text(texts)
-            self._embed(cancellation, one, options, until, embedder, rows, 0)
+            self._encode_into(cancellation, one, options, until, embedder, rows, 0)
             row: Vectors = rows.result(1)[0]
             return row
 
@@ -271,14 +241,16 @@ class Embedder(TextEncoder[Vectors]):
 
         rows = Rows(dimension, source.count, out)
         self._in_parts(
-            source, shows, lambda first, part: self._embed(cancellation, part, options, until, embedder, rows, first)
+            source,
+            shows,
+            lambda first, part: self._encode_into(cancellation, part, options, until, embedder, rows, first),
         )
         return rows.result(source.count)
 
     def _windows(
         self,
         parts: Iterator[tuple[int, Texts]],
-        options: _abi.lb_embed_options | None,
+        options: EncodeOptions | None,
         window_texts: int,
         until: Deadline,
         embedder: Owner,
@@ -293,7 +265,7 @@ class Embedder(TextEncoder[Vectors]):
         windows.window_texts = window_texts
         check(functions.lb_stream_open(embedder, options and byref(options), byref(windows), handle.use().out))
         taken = c_size_t()
-        counted = sized(_abi.lb_embed_stats)
+        counted = sized(_abi.lb_encode_stats)
         try:
             for _, part in parts:
                 pushed = 0
@@ -320,11 +292,11 @@ class Embedder(TextEncoder[Vectors]):
         else:
             handle.close()
 
-    def _count(self, handle: Handle, before: _abi.lb_embed_stats) -> _abi.lb_embed_stats:
+    def _count(self, handle: Handle, before: _abi.lb_encode_stats) -> _abi.lb_encode_stats:
         """Adds what a stream has done since `before` to `stats`. Returns its totals."""
-        now = sized(_abi.lb_embed_stats)
+        now = sized(_abi.lb_encode_stats)
         check(library().lb_stream_stats(handle.use(), byref(now)))
-        since = sized(_abi.lb_embed_stats)
+        since = sized(_abi.lb_encode_stats)
         for name in ("texts", "tokens", "padded_tokens", "truncated_texts", "fallback_texts", "seconds"):
             setattr(since, name, getattr(now, name) - getattr(before, name))
         self._add(since)
@@ -346,8 +318,4 @@ class Embedder(TextEncoder[Vectors]):
             if code == _abi.LB_DEADLINE_EXCEEDED and is_slice:
                 continue
             check(code)
-            count = window.count * window.dimensions
-            if not count:
-                return np.empty((0, max(window.dimensions, 1)), np.float32)
-            found: Vectors = memory_at(window.vectors, np.float32, (window.count, window.dimensions)).copy()
-            return found
+            return dense_rows(window.results).copy()

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from ctypes import POINTER, byref, c_float
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from . import _abi
 from ._arguments import flag
-from ._call import Cancellation, Deadline, Owner, call_options, interruptible
+from ._call import Cancellation, Deadline, call_options, interruptible
 from ._library import check, library
-from ._memory import memory_at
 from ._out import Vectors
+from ._results import ragged_rows
 from ._text_encoder import TextEncoder, prompt_of
 from ._texts import Texts, whole_source_of
 from .errors import CallerError, CallerTypeError
@@ -42,7 +41,7 @@ class MultiVectorEncoder(TextEncoder[Any]):
     _what = "MultiVectorEncoder"
     _inputs = "text"
     _doing = "Encoding"
-    _functions = "lb_multi_vector_encoder"
+    _outputs = ("multi_vector",)
     _kind = "multi-vector encoder"
 
     def encode(
@@ -116,7 +115,7 @@ class MultiVectorEncoder(TextEncoder[Any]):
         def call(cancellation: Cancellation | None) -> None:
             limits = call_options(until, cancellation)
             check(
-                library().lb_multi_vector_encoder_compare(
+                library().lb_encoder_compare(
                     encoder,
                     byref(first.rows),
                     byref(second.rows),
@@ -141,15 +140,6 @@ class MultiVectorEncoder(TextEncoder[Any]):
         return self._max_query_tokens
 
     # -- Inside --------------------------------------------------------------------------------------------------------
-
-    def _read_limits(self) -> None:
-        opened = self._handle.use()
-        self._max_tokens = int(self._function("max_tokens")(opened, _abi.LB_ROLE_DOCUMENT))
-        self._max_query_tokens = int(self._function("max_tokens")(opened, _abi.LB_ROLE_QUERY))
-
-    def _read(self) -> None:
-        super()._read()
-        self._dimension = int(self._function("dimension")(self._handle.use()))
 
     def _gives(self) -> str:
         return f"{self._dimension} dimensions a token"
@@ -182,16 +172,7 @@ class MultiVectorEncoder(TextEncoder[Any]):
         found: list[Vectors] = []
 
         def encode(_: int, part: Texts) -> None:
-            made = Owner(library().lb_multi_vector_list_destroy)
-            self._compute(
-                cancellation,
-                part,
-                until,
-                lambda limits, stats: library().lb_multi_vector_encoder_encode(
-                    opened, part.pointer, part.count, options and byref(options), limits, made.out, stats
-                ),
-            )
-            found.extend(_vectors_of(made))
+            found.extend(ragged_rows(self._encode_as(cancellation, part, options, until, opened)))
 
         self._in_parts(source, flag(show_progress, "show_progress"), encode)
         return found[0] if isinstance(texts, str) else found
@@ -238,18 +219,9 @@ class _Rows:
         self.vectors = np.ascontiguousarray(self.vectors)
         self._begins = np.zeros(len(found) + 1, np.uintp)
         np.cumsum([len(array) for array in found], out=self._begins[1:])
-        self.rows = _abi.lb_multi_vector_rows(
+        self.rows = _abi.lb_ragged_rows(
             len(found),
             dimension,
             self._begins.ctypes.data,
             self.vectors.ctypes.data,
         )
-
-
-def _vectors_of(made: Owner) -> list[Vectors]:
-    """Returns copies of a list's vectors."""
-    rows = _abi.lb_multi_vector_rows()
-    check(library().lb_multi_vector_list_rows(made, byref(rows)))
-    begins = memory_at(rows.begins, np.uintp, rows.count + 1, made).astype(np.int64)
-    numbers = memory_at(rows.vectors, np.float32, (int(begins[-1]), rows.dimension), made)
-    return [numbers[begin:end].copy() for begin, end in pairwise(begins)]

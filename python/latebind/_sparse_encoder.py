@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ctypes import byref
 from typing import Any
 
-import numpy as np
-
-from . import _abi
 from ._arguments import flag, positive
 from ._call import Cancellation, Deadline, Owner
 from ._library import check, library
-from ._memory import memory_at
+from ._results import sparse_rows
 from ._sparse_vectors import Rows, SparseVectors, Vocabulary, joined, largest_of
 from ._text_encoder import TextEncoder
 from ._texts import Texts, whole_source_of
@@ -38,7 +34,7 @@ class SparseEncoder(TextEncoder[SparseVectors]):
     _what = "SparseEncoder"
     _inputs = "text"
     _doing = "Encoding"
-    _functions = "lb_sparse_encoder"
+    _outputs = ("sparse",)
     _kind = "sparse encoder"
 
     def encode(
@@ -106,8 +102,8 @@ class SparseEncoder(TextEncoder[SparseVectors]):
         super()._read()
         opened = self._handle.use()
         tokenizer = Owner(library().lb_tokenizer_destroy)
-        check(self._function("tokenizer")(opened, tokenizer.out))
-        self._vocabulary = Vocabulary(self._folder, int(self._function("vocabulary_size")(opened)), tokenizer)
+        check(library().lb_encoder_tokenizer(opened, tokenizer.out))
+        self._vocabulary = Vocabulary(self._folder, self._dimension, tokenizer)
 
     def _read_config(self, config: dict[str, Any]) -> None:
         super()._read_config(config)
@@ -138,16 +134,8 @@ class SparseEncoder(TextEncoder[SparseVectors]):
         found: list[Rows] = []
 
         def encode(_: int, part: Texts) -> None:
-            made = Owner(library().lb_sparse_list_destroy)
-            self._compute(
-                cancellation,
-                part,
-                until,
-                lambda limits, stats: library().lb_sparse_encoder_encode(
-                    opened, part.pointer, part.count, options and byref(options), limits, made.out, stats
-                ),
-            )
-            found.append(largest_of(*_rows_of(made), most))
+            made = self._encode_as(cancellation, part, options, until, opened)
+            found.append(largest_of(*sparse_rows(made), most))
 
         self._in_parts(source, flag(show_progress, "show_progress"), encode)
         return SparseVectors(*joined(found), self._vocabulary)
@@ -160,13 +148,3 @@ class SparseEncoder(TextEncoder[SparseVectors]):
                 "number in its config_sentence_transformers.json is needed"
             )
         return most
-
-
-def _rows_of(made: Owner) -> Rows:
-    """Returns a list's rows in its memory, which lives as long as the arrays."""
-    rows = _abi.lb_sparse_rows()
-    check(library().lb_sparse_list_rows(made, byref(rows)))
-    begins = memory_at(rows.begins, np.uintp, rows.count + 1, made).astype(np.int64)
-    count = int(begins[-1])
-    # SciPy uses signed indices without copying.
-    return begins, memory_at(rows.indices, np.int32, count, made), memory_at(rows.values, np.float32, count, made)

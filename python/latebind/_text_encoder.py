@@ -15,7 +15,7 @@ from ._call import Cancellation, Deadline, Owner, awaited
 from ._library import c_text, check, library, sized
 from ._memory import memory_at
 from ._prompts import config_of, default_prompt_of, prompts_of
-from ._text_model import TextModel
+from ._text_model import EncodeOptions, TextModel
 from ._texts import Source, Texts, chunks, source_of
 from .errors import CallerError
 
@@ -140,7 +140,7 @@ class TextEncoder(TextModel, Generic[Encoded]):
         prompt: Any = None,
         max_tokens: Any = None,
         role: Any = None,
-    ) -> _abi.lb_embed_options | None:
+    ) -> EncodeOptions | None:
         """Returns the options of lb_…(…, options), or None if all are defaults."""
         is_alone = flag(alone, "alone")
         most = positive(max_tokens, "max_tokens")
@@ -150,7 +150,7 @@ class TextEncoder(TextModel, Generic[Encoded]):
         number = role_number(role)
         if not dimensions and not normalizes and not is_alone and not most and not has_prompt and not number:
             return None
-        options = sized(_abi.lb_embed_options)
+        options = sized(EncodeOptions)
         options.role = number
         if prompt is not None:
             options.prompt = c_text(prompt, "prompt")
@@ -184,7 +184,7 @@ class TextEncoder(TextModel, Generic[Encoded]):
         tokenizer = Owner(functions.lb_tokenizer_destroy)
         encode = functions.lb_tokenizer_encode_with_offsets if offsets else functions.lb_tokenizer_encode_with
         try:
-            check(self._function("tokenizer")(self._handle.use(), tokenizer.out))
+            check(functions.lb_encoder_tokenizer(self._handle.use(), tokenizer.out))
             for _, part in parts:
                 tokens = Owner(functions.lb_token_list_destroy)
                 try:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from ctypes import byref
+from ctypes import addressof, byref, c_char_p
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from . import _abi
 from ._attestation import Attestation, attestation_of
-from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, call_options, interruptible
-from ._library import c_text, check, library, runtime, sized
+from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, Owner, call_options, interruptible
+from ._library import c_text, check, library, runtime, sized, text_of
 from ._locks import Lock
 from ._model_name import folder_of
 from ._opened import Opened, open_by
+from ._out import Rows
 from ._progress import progress_bar
+from ._results import results
 from ._settings import settings_of
 from ._texts import PART_TEXTS, Source, Texts
 from .errors import LatebindError
@@ -43,6 +45,35 @@ class EmbedStats:
     truncated_texts: int = 0
     fallback_texts: int = 0
     seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class OutputInfo:
+    """An output of a model.
+
+    Attributes:
+        name: "dense", "sparse", "multi_vector", "token_vectors" or "score".
+        form: the form of its results: "dense", "sparse", "ragged" or "scores".
+        dimension: numbers in a vector, entries of the vocabulary, or scores of a pair.
+    """
+
+    name: str
+    form: str
+    dimension: int
+
+
+_FORMS = {
+    _abi.LB_FORM_DENSE: "dense",
+    _abi.LB_FORM_SPARSE: "sparse",
+    _abi.LB_FORM_RAGGED: "ragged",
+    _abi.LB_FORM_SCORES: "scores",
+}
+
+
+class EncodeOptions(_abi.lb_encode_options):
+    """Options of a call, and the objects that they refer to."""
+
+    kept: Any = None
 
 
 class _Rate:
@@ -73,8 +104,10 @@ class TextModel(Opened):
     _what: str
     _inputs: str
     _doing: str
-    # The prefix of its functions in the library: "lb_embedder".
-    _functions: str
+    # The outputs that it is opened with; empty for the model's own.
+    _outputs: tuple[str, ...] = ()
+    # The number of the only role that it is opened for.
+    _role: int = _abi.LB_ROLE_UNSPECIFIED
     # Its kind for the job "find".
     _kind: str
 
@@ -94,10 +127,14 @@ class TextModel(Opened):
         of_process = runtime(of_runtime)
         self._folder = folder_of(name, self._kind, of_process, of_model.get("embedding.onnx_file"))
         opened = open_by(
-            self._function("open"), self._function("destroy"), of_process, c_text(self._folder, "model"), of_model
+            self._open_function(),
+            library().lb_encoder_destroy,
+            of_process,
+            c_text(self._folder, "model"),
+            of_model,
         )
         super().__init__((name, device, precision, strict, settings), Handle(opened, self._what))
-        self._read_limits()
+        self._describe()
         self._read()
 
     @property
@@ -124,7 +161,7 @@ class TextModel(Opened):
     @property
     def attestation(self) -> Attestation:
         """What would answer now."""
-        return attestation_of(self._function("attestation"), self._handle.use())
+        return attestation_of(library().lb_encoder_attestation, self._handle.use())
 
     @property
     def stats(self) -> EmbedStats:
@@ -142,12 +179,34 @@ class TextModel(Opened):
 
     # -- Inside --------------------------------------------------------------------------------------------------------
 
-    @classmethod
-    def _function(cls, name: str) -> Callable[..., Any]:
-        return cast(Callable[..., Any], getattr(library(), f"{cls._functions}_{name}"))
+    def _open_function(self) -> Callable[..., int]:
+        """Returns lb_encoder_open() with this model's outputs and role."""
+        options = sized(_abi.lb_encoder_options)
+        names = (c_char_p * max(len(self._outputs), 1))(*(c_text(name, "outputs") for name in self._outputs))
+        if self._outputs:
+            options.outputs = names
+            options.output_count = len(self._outputs)
+        options.role = self._role
+        function = library().lb_encoder_open
+        return lambda runtime, file, settings, call, out: function(runtime, file, settings, byref(options), call, out)
 
-    def _read_limits(self) -> None:
-        self._max_tokens = int(self._function("max_tokens")(self._handle.use()))
+    def _describe(self) -> None:
+        info = sized(_abi.lb_encoder_info)
+        opened = self._handle.use()
+        check(library().lb_encoder_describe(opened, byref(info)))
+        self._max_tokens = int(info.max_tokens)
+        self._max_query_tokens = int(info.max_query_tokens)
+        self._input = text_of(info.input)
+        self._of_outputs: list[OutputInfo] = []
+        for index in range(info.output_count):
+            output = sized(_abi.lb_output_info)
+            check(library().lb_encoder_output(opened, index, byref(output)))
+            self._of_outputs.append(OutputInfo(text_of(output.name), _FORMS[output.form], int(output.dimension)))
+
+    @property
+    def _dimension(self) -> int:
+        """The length of a row of the first output."""
+        return self._of_outputs[0].dimension
 
     def _read(self) -> None:
         """Reads constant properties once the model is open."""
@@ -156,7 +215,7 @@ class TextModel(Opened):
         """Describes the result for a text, such as "384 dimensions"."""
         raise NotImplementedError
 
-    def _add(self, stats: _abi.lb_embed_stats) -> None:
+    def _add(self, stats: _abi.lb_encode_stats) -> None:
         with self._totals_lock:
             sum_ = self._totals
             self._totals = EmbedStats(
@@ -168,7 +227,7 @@ class TextModel(Opened):
                 sum_.seconds + stats.seconds,
             )
 
-    def _compute(
+    def _call(
         self,
         cancellation: Cancellation | None,
         texts: Texts,
@@ -177,7 +236,7 @@ class TextModel(Opened):
     ) -> None:
         """Makes one call of the library, function(limits, stats). `function` must keep everything that it writes to
         alive, because a second interruption returns before the call does."""
-        stats = sized(_abi.lb_embed_stats)
+        stats = sized(_abi.lb_encode_stats)
 
         def call(cancellation: Cancellation | None) -> None:
             limits = call_options(until, cancellation)
@@ -186,6 +245,55 @@ class TextModel(Opened):
         interruptible(call, cancellation, self._rate.is_long(texts))
         self._rate.add(texts, stats.seconds)
         self._add(stats)
+
+    def _encode_function(self) -> Callable[..., int]:
+        return library().lb_encoder_encode if self._input == "text" else library().lb_encoder_encode_pairs
+
+    def _encode_into(
+        self,
+        cancellation: Cancellation | None,
+        texts: Texts,
+        options: EncodeOptions | None,
+        until: Deadline,
+        encoder: Owner,
+        rows: Rows,
+        first: int,
+    ) -> None:
+        """Writes the rows of `texts`, starting at row `first`, into the memory of `rows`."""
+        request = _abi.lb_output_request(None, rows.address(first), rows.left(first))
+        # A copy, because an interrupted call may still read those of its part.
+        whole = sized(EncodeOptions) if options is None else EncodeOptions.from_buffer_copy(options)
+        whole.kept = options, request, rows
+        whole.outputs = addressof(request)
+        whole.output_count = 1
+        function = self._encode_function()
+        self._call(
+            cancellation,
+            texts,
+            until,
+            lambda limits, stats: function(encoder, texts.pointer, texts.count, byref(whole), limits, None, stats),
+        )
+
+    def _encode_as(
+        self,
+        cancellation: Cancellation | None,
+        texts: Texts,
+        options: EncodeOptions | None,
+        until: Deadline,
+        encoder: Owner,
+    ) -> Owner:
+        """Returns the results of `texts`."""
+        made = results()
+        function = self._encode_function()
+        self._call(
+            cancellation,
+            texts,
+            until,
+            lambda limits, stats: function(
+                encoder, texts.pointer, texts.count, options and byref(options), limits, made.out, stats
+            ),
+        )
+        return made
 
     def _in_parts(self, source: Source, shows_progress: bool, compute: Callable[[int, Texts], None]) -> None:
         """Calls compute(index of the first text, texts) for each part."""

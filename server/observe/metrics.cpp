@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <mutex>
 
+#include "core/threads/mutex.h"
 #include "server/observe/counts.h"
 #include "server/observe/recent_window.h"
 
@@ -17,12 +17,11 @@ struct Metrics::State {
     std::uint64_t number = 0;
   };
 
-  std::mutex mutex;
-  // Guarded by mutex.
-  Counts counts;
-  Series<LastBatches, 1> last_batches;
-  std::size_t room_for_last_batches = kModelsWithBatchesMax;
-  RecentWindow recent{std::chrono::steady_clock::now()};
+  core::Mutex mutex;
+  Counts counts LB_GUARDED_BY(mutex);
+  Series<LastBatches, 1> last_batches LB_GUARDED_BY(mutex);
+  std::size_t room_for_last_batches LB_GUARDED_BY(mutex) = kModelsWithBatchesMax;
+  RecentWindow recent LB_GUARDED_BY(mutex){std::chrono::steady_clock::now()};
 };
 
 Metrics::Metrics() : state_(std::make_unique<State>()) {}
@@ -31,7 +30,7 @@ Metrics::~Metrics() = default;
 void Metrics::observe(const RequestRecord& record) noexcept {
   const auto now = std::chrono::steady_clock::now();
   try {
-    const std::lock_guard lock(state_->mutex);
+    const core::MutexLock lock(state_->mutex);
     if (record.is_embedding && is_answered(record)) {
       state_->recent.add_request(now, record.answered - record.arrived);
     }
@@ -44,7 +43,7 @@ void Metrics::observe(const RequestRecord& record) noexcept {
 void Metrics::observe(std::string_view model, const BatchRecord& batch) noexcept {
   const auto now = std::chrono::steady_clock::now();
   try {
-    const std::lock_guard lock(state_->mutex);
+    const core::MutexLock lock(state_->mutex);
     state_->recent.add_batch(now, batch);
     state_->counts.add(model, batch);
     State::LastBatches& last = one_of(state_->last_batches, {model}, state_->room_for_last_batches);
@@ -61,7 +60,7 @@ std::string Metrics::render(const ServerGauges& gauges) const {
   double padding_ratio = 0;
   {
     // Copied, so that no thread waits while the text is rendered.
-    const std::lock_guard lock(state_->mutex);
+    const core::MutexLock lock(state_->mutex);
     counts = state_->counts;
     padding_ratio = state_->recent.figures(now).padding_ratio;
   }
@@ -69,12 +68,12 @@ std::string Metrics::render(const ServerGauges& gauges) const {
 }
 
 Totals Metrics::totals() const {
-  const std::lock_guard lock(state_->mutex);
+  const core::MutexLock lock(state_->mutex);
   return state_->counts.totals;
 }
 
 Totals Metrics::totals_of(std::string_view model) const {
-  const std::lock_guard lock(state_->mutex);
+  const core::MutexLock lock(state_->mutex);
   Totals totals;
   const auto found = state_->counts.models.find(std::array{model});
   if (found == state_->counts.models.end()) return totals;
@@ -90,12 +89,12 @@ Totals Metrics::totals_of(std::string_view model) const {
 
 RecentFigures Metrics::recent() const {
   const auto now = std::chrono::steady_clock::now();
-  const std::lock_guard lock(state_->mutex);
+  const core::MutexLock lock(state_->mutex);
   return state_->recent.figures(now);
 }
 
 std::vector<BatchSeen> Metrics::recent_batches(std::string_view model) const {
-  const std::lock_guard lock(state_->mutex);
+  const core::MutexLock lock(state_->mutex);
   const auto found = state_->last_batches.find(std::array{model});
   if (found == state_->last_batches.end()) return {};
   const State::LastBatches& last = found->second;

@@ -3,21 +3,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <iterator>
-#include <mutex>
-#include <system_error>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/json.h"
-#include "core/platform/thread.h"
 #include "core/text/counted.h"
 #include "core/text/format_to.h"
 #include "core/text/name_character.h"
 #include "core/text/quote.h"
 #include "core/text/utc_time.h"
+#include "core/threads/bounded_worker.h"
+#include "core/threads/mutex.h"
 #include "server/observe/traces.h"
 
 namespace latebind::server {
@@ -116,19 +115,18 @@ struct RequestLog::State {
   const unsigned lines_per_s_max;
   const std::function<void(std::string_view)> write;
 
-  std::mutex mutex;
-  std::condition_variable changed;
-  // Guarded by mutex.
-  std::deque<std::string> waiting;
-  bool is_ending = false;
-  std::chrono::steady_clock::time_point second_began{};
-  unsigned lines_of_second = 0;
-  std::uint64_t left_out = 0;
+  core::Mutex mutex;
+  std::chrono::steady_clock::time_point second_began LB_GUARDED_BY(mutex){};
+  unsigned lines_of_second LB_GUARDED_BY(mutex) = 0;
+  std::uint64_t left_out LB_GUARDED_BY(mutex) = 0;
+  core::Mutex writing;  // held while a line is written
 
-  platform::Thread writer;  // empty if the system has no more threads; then the calling thread writes each line
+  // Last, because its thread uses the members above.
+  core::BoundedWorker<std::string> worker{{.waiting_max = kWaitingLinesMax},
+                                          [this](std::vector<std::string>& lines) { pass_on(lines.front()); }};
 
-  // Requires mutex. Seconds are those of the answers.
-  bool has_room_for(const RequestRecord& record) {
+  // Seconds are those of the answers.
+  bool has_room_for(const RequestRecord& record) LB_REQUIRES(mutex) {
     if (lines_per_s_max == 0) return true;
     if (record.answered >= second_began + std::chrono::seconds(1)) {
       second_began = record.answered;
@@ -140,67 +138,46 @@ struct RequestLog::State {
     return true;
   }
 
-  void pass_on(const std::string& line) const noexcept {
+  void pass_on(const std::string& line) noexcept {
+    const core::MutexLock lock(writing);
     try {
       write(line);
     } catch (...) {
       // The line is lost.
     }
   }
-
-  void run() noexcept {
-    std::unique_lock lock(mutex);
-    while (true) {
-      changed.wait(lock, [this] { return is_ending || !waiting.empty(); });
-      if (waiting.empty()) return;
-      const std::string line = std::move(waiting.front());
-      waiting.pop_front();
-      lock.unlock();
-      pass_on(line);
-      lock.lock();
-    }
-  }
 };
 
 RequestLog::RequestLog(LogFormat format, unsigned lines_per_s_max, std::function<void(std::string_view line)> write)
-    : state_(std::make_unique<State>(format, lines_per_s_max, std::move(write))) {
-  try {
-    state_->writer = platform::Thread([state = state_.get()] { state->run(); });
-  } catch (const std::system_error&) {
-    // See State.
-  }
-}
+    : state_(std::make_unique<State>(format, lines_per_s_max, std::move(write))) {}
 
-RequestLog::~RequestLog() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->is_ending = true;
-  }
-  state_->changed.notify_one();
-  if (state_->writer.joinable()) state_->writer.join();
-}
+RequestLog::~RequestLog() = default;
 
 void RequestLog::write(const RequestRecord& record) noexcept {
   try {
     std::uint64_t left_out = 0;
     {
-      const std::lock_guard lock(state_->mutex);
-      if (state_->waiting.size() >= kWaitingLinesMax || !state_->has_room_for(record)) {
+      const core::MutexLock lock(state_->mutex);
+      if (state_->worker.is_full() || !state_->has_room_for(record)) {
         ++state_->left_out;
         return;
       }
       left_out = std::exchange(state_->left_out, 0);
     }
     std::string line = line_of(record, state_->format, left_out);
-    {
-      const std::lock_guard lock(state_->mutex);
-      if (!state_->writer.joinable()) {
-        state_->pass_on(line);
-        return;
+    using Added = core::BoundedWorker<std::string>::Added;
+    switch (state_->worker.add(line)) {
+      case Added::kYes:
+        break;
+      case Added::kFull: {
+        const core::MutexLock lock(state_->mutex);
+        state_->left_out += left_out + 1;
+        break;
       }
-      state_->waiting.push_back(std::move(line));
+      case Added::kNoThread:  // the calling thread writes
+        state_->pass_on(line);
+        break;
     }
-    state_->changed.notify_one();
   } catch (...) {
     // Without memory the line is lost.
   }

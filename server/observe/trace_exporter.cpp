@@ -1,17 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <boost/asio.hpp>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <exception>
-#include <iterator>
-#include <mutex>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -91,20 +85,15 @@ struct TraceExporter::State {
   std::atomic<std::uint64_t> sent{0};
   std::atomic<std::uint64_t> dropped{0};
 
-  std::mutex mutex;
-  std::condition_variable changed;
-  // Guarded by mutex.
-  std::deque<RequestRecord> waiting;
-  std::optional<SteadyClock::time_point> end_by;  // set when the exporter ends
-  bool is_over = false;
+  // When to give up, once the exporter ends; on the clock.
+  std::atomic<SteadyClock::rep> end_by{SteadyClock::time_point::max().time_since_epoch().count()};
 
   // Used only by the exporter's thread.
   std::optional<SteadyClock::time_point> logged_at;
 
-  [[nodiscard]] bool is_time_up(SteadyClock::time_point post_until) {
+  [[nodiscard]] bool is_time_up(SteadyClock::time_point until) const {
     const auto now = SteadyClock::now();
-    const std::lock_guard lock(mutex);
-    return now >= post_until || (end_by && now >= *end_by);
+    return now >= until || now.time_since_epoch().count() >= end_by.load(std::memory_order_relaxed);
   }
 
   void send(const std::vector<RequestRecord>& records) {
@@ -129,33 +118,16 @@ struct TraceExporter::State {
                           endpoint.path, failure, core::counted(dropped.load(), "request")));
   }
 
-  void run() noexcept {
-    std::unique_lock lock(mutex);
-    while (true) {
-      changed.wait(lock, [this] { return end_by || !waiting.empty(); });
-      changed.wait_for(lock, kGatherTime, [this] { return end_by || waiting.size() >= kPostRecordsMax; });
-      if (waiting.empty() || (end_by && SteadyClock::now() >= *end_by)) break;
-      std::vector<RequestRecord> records;
-      const std::size_t count = std::min(waiting.size(), kPostRecordsMax);
-      try {
-        records.assign(std::make_move_iterator(waiting.begin()),
-                       std::make_move_iterator(waiting.begin() + static_cast<std::ptrdiff_t>(count)));
-      } catch (const std::bad_alloc&) {
-        dropped += count;
-      }
-      waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
-      lock.unlock();
-      try {
-        if (!records.empty()) send(records);
-      } catch (...) {
-        // Without memory the loss is not reported.
-      }
-      lock.lock();
+  void handle(const std::vector<RequestRecord>& records) noexcept {
+    if (is_time_up(SteadyClock::time_point::max())) {
+      dropped += records.size();
+      return;
     }
-    dropped += waiting.size();
-    waiting.clear();
-    is_over = true;
-    changed.notify_all();
+    try {
+      send(records);
+    } catch (...) {
+      // Without memory the loss is not reported.
+    }
   }
 };
 
@@ -186,43 +158,28 @@ core::Result<std::unique_ptr<TraceExporter>> TraceExporter::create(const std::st
   LB_ASSIGN_OR_RETURN(auto parsed, endpoint_of(endpoint));
   try {
     auto state = std::make_shared<State>(std::move(parsed), std::move(service_version));
-    std::unique_ptr<TraceExporter> exporter(new TraceExporter(state));
-    exporter->thread_ = platform::Thread([state] { state->run(); });
-    return exporter;
+    return std::unique_ptr<TraceExporter>(new TraceExporter(std::move(state)));
   } catch (...) {
     return core::Status::out_of_memory();
   }
 }
 
-TraceExporter::TraceExporter(std::shared_ptr<State> state) : state_(std::move(state)) {}
+TraceExporter::TraceExporter(std::shared_ptr<State> state)
+    : state_(std::move(state)),
+      worker_({.waiting_max = kWaitingMax, .batch_max = kPostRecordsMax, .gather = kGatherTime},
+              [shared = state_](std::vector<RequestRecord>& records) { shared->handle(records); }) {}
 
 TraceExporter::~TraceExporter() {
-  if (!thread_.joinable()) return;
-  bool is_over = false;
-  {
-    std::unique_lock lock(state_->mutex);
-    state_->end_by = SteadyClock::now() + kEndTimeMax;
-    state_->changed.notify_all();
-    is_over = state_->changed.wait_until(lock, *state_->end_by + 5 * kGlance, [this] { return state_->is_over; });
-  }
-  // Resolving a host name cannot be interrupted, in which case the thread is detached. Otherwise it is joined, because
-  // a process that exits while a thread ends may crash.
-  if (is_over) {
-    thread_.join();
-  } else {
-    thread_.detach();
-  }
+  state_->end_by = (SteadyClock::now() + kEndTimeMax).time_since_epoch().count();
+  // Resolving a host name cannot be interrupted; the thread is left behind then.
+  (void)worker_.end(kEndTimeMax + 5 * kGlance);
 }
 
 void TraceExporter::add(const RequestRecord& record) noexcept {
   if (!record.trace.sampled) return;
   try {
-    const std::lock_guard lock(state_->mutex);
-    if (state_->waiting.size() < kWaitingMax) {
-      state_->waiting.push_back(record);
-      if (state_->waiting.size() == 1 || state_->waiting.size() == kPostRecordsMax) state_->changed.notify_all();
-      return;
-    }
+    RequestRecord copy = record;
+    if (worker_.add(copy) == core::BoundedWorker<RequestRecord>::Added::kYes) return;
   } catch (...) {
     // Counted as dropped.
   }

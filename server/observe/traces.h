@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/platform/thread.h"
 #include "core/result.h"
+#include "core/threads/bounded_worker.h"
 #include "server/observe/records.h"
 
 namespace latebind::server {
@@ -44,7 +44,7 @@ class TraceExporter {
   // `endpoint` is "http://HOST:PORT[/PATH]", as in OTEL_EXPORTER_OTLP_ENDPOINT; "/v1/traces" is appended. Returns
   // kUnsupported for https and kInvalidArgument for anything else.
   [[nodiscard]] static core::Status check(const std::string& endpoint);
-  // Connects to nothing yet. Returns the errors of check(), and kOutOfMemory, also if no thread can be created.
+  // Connects to nothing yet. Returns the errors of check(), and kOutOfMemory.
   static core::Result<std::unique_ptr<TraceExporter>> create(const std::string& endpoint, std::string service_version);
   // Sends the waiting records, for at most a second.
   ~TraceExporter();
@@ -55,14 +55,15 @@ class TraceExporter {
   void add(const RequestRecord& record) noexcept;
 
   [[nodiscard]] std::uint64_t sent() const;
-  // Records lost because the queue was full or a post failed. A failed post is also logged, once a minute.
+  // Records lost because the queue was full, no thread could be created or a post failed. A failed post is also logged,
+  // once a minute.
   [[nodiscard]] std::uint64_t dropped() const;
 
  private:
   struct State;
   explicit TraceExporter(std::shared_ptr<State> state);
   const std::shared_ptr<State> state_;
-  platform::Thread thread_;
+  core::BoundedWorker<RequestRecord> worker_;
 };
 
 }  // namespace latebind::server

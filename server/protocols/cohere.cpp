@@ -186,7 +186,7 @@ void append_rows(std::string& text, const Vectors& vectors, const Form& form) {
 std::string embed_text(const Vectors& vectors, std::span<const Form* const> forms, std::string_view id,
                        std::string_view version) {
   std::string text;
-  text.reserve(vectors.count() * vectors.dimension * 14 + 256);
+  text.reserve(vectors.count() * vectors.dimension() * 14 + 256);
   text += R"({"id":)";
   append_string(text, id);
   text += R"(,"response_type":)";

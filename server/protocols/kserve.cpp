@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "core/text/quote.h"
+#include "embedding/outputs/score.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/kserve_answer.h"
 #include "server/protocols/kserve_request.h"
+#include "server/protocols/kserve_schemas.h"
 #include "server/protocols/kserve_types.h"
 #include "server/protocols/route.h"
 
@@ -33,13 +35,6 @@ HttpResponse answer_of(const Refusal& refusal) {
   body["error"] = refusal.message;
   response.body = app::to_line(body);
   return response;
-}
-
-Json refusal_schema() {
-  Json schema = typed_schema("object", "");
-  schema["properties"]["error"] = typed_schema("string", "For people.");
-  schema["required"] = Json::array({"error"});
-  return schema;
 }
 
 Refusal bad(std::string message, std::string_view param) {
@@ -70,6 +65,12 @@ std::optional<Refusal> refusal_of_triton(std::string_view name) {
   return std::nullopt;
 }
 
+// The path that gives the results of an output.
+std::string_view route_of(const embedding::OutputKind& output) {
+  if (output.name == embedding::kScoreOutput.name) return "/rerank";
+  return output.form == embedding::ResultForm::kSparseRow ? "/embed_sparse" : "/embed_all";
+}
+
 // Finds the model in the path; the second path value is a version.
 Outcome<const ServedModel*> find_model(const PathValues& values, const Service& service) {
   auto found = service.find(values[0]);
@@ -77,14 +78,12 @@ Outcome<const ServedModel*> find_model(const PathValues& values, const Service& 
     if (auto refusal = refusal_of_triton(values[0])) return *std::move(refusal);
   }
   if (const auto* model = std::get_if<const ServedModel*>(&found);
-      model != nullptr && ((*model)->cross_encoder || (*model)->sparse_encoder || (*model)->multi_vector_encoder)) {
-    return Refusal{.kind = RefusalKind::kUnsupported,
-                   .message = fmt::format("{} is a {}", (*model)->name,
-                                          (*model)->cross_encoder    ? "cross-encoder: /rerank has its scores"
-                                          : (*model)->sparse_encoder ? "sparse encoder: /embed_sparse has its vectors"
-                                                                     : "multi-vector encoder: /embed_all has its "
-                                                                       "vectors"),
-                   .param = "model"};
+      model != nullptr && (*model)->texts() != nullptr && !(*model)->gives(embedding::kDenseOutput.name)) {
+    const embedding::OutputKind& own = (*model)->texts()->output().kind();
+    return Refusal{
+        .kind = RefusalKind::kUnsupported,
+        .message = fmt::format("{} is a {}: {} has its {}", (*model)->name, own.model, route_of(own), own.noun),
+        .param = "model"};
   }
   if (values.size() < 2 || values[1] == kVersion || std::holds_alternative<Refusal>(found)) return found;
   return Refusal{
@@ -94,7 +93,7 @@ Outcome<const ServedModel*> find_model(const PathValues& values, const Service& 
 }
 
 std::vector<std::string> output_names(const ServedModel& model) {
-  if (model.embedder != nullptr) return {std::string(kVectorOutput)};
+  if (model.gives(embedding::kDenseOutput.name)) return {std::string(kVectorOutput)};
   std::vector<std::string> names;
   for (const core::TensorInfo& output : model.tensors->outputs())
     names.push_back(output.name);
@@ -148,11 +147,11 @@ void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferReq
                   }
                   const auto& vectors = std::get<Vectors>(outcome);
                   const std::array sizes{static_cast<std::int64_t>(vectors.count()),
-                                         static_cast<std::int64_t>(vectors.dimension)};
+                                         static_cast<std::int64_t>(vectors.dimension())};
                   const std::array outputs{AnswerTensor{.name = kVectorOutput,
                                                         .type = core::ElementType::kF32,
                                                         .shape = sizes,
-                                                        .data = std::as_bytes(std::span(vectors.rows)),
+                                                        .data = std::as_bytes(std::span(vectors.rows().numbers)),
                                                         .is_binary = is_binary(request, kVectorOutput)}};
                   answer_with(*exchange, model, request, outputs, vectors.truncated_texts);
                 });
@@ -204,7 +203,7 @@ void infer(const ExchangePtr& exchange, const PathValues& values, Service& servi
   const auto names = output_names(model);
   auto chosen = choose_outputs(request, names);
   if (const auto* refusal = std::get_if<Refusal>(&chosen)) return refuse(*exchange, kserve_protocol(), *refusal);
-  if (model.embedder != nullptr) return infer_texts(exchange, model, std::move(request), service);
+  if (model.gives(embedding::kDenseOutput.name)) return infer_texts(exchange, model, std::move(request), service);
   infer_tensors(exchange, model, std::move(request), std::get<std::vector<std::size_t>>(std::move(chosen)), service);
 }
 
@@ -261,9 +260,9 @@ void model_metadata(const ExchangePtr& exchange, const PathValues& values, Servi
   json["name"] = model.name;
   json["versions"] = Json::array({std::string(kVersion)});
   json["platform"] = model.attestation()->active.backend;
-  if (model.embedder != nullptr) {
+  if (model.gives(embedding::kDenseOutput.name)) {
     const std::array<std::int64_t, 1> texts{core::kDynamic};
-    const std::array<std::int64_t, 2> vectors{core::kDynamic, static_cast<std::int64_t>(model.embedder->dimension())};
+    const std::array<std::int64_t, 2> vectors{core::kDynamic, static_cast<std::int64_t>(model.texts()->dimension())};
     json["inputs"] = Json::array({tensor_json(kTextInput, "BYTES", texts)});
     json["outputs"] = Json::array({tensor_json(kVectorOutput, "FP32", vectors)});
   } else {
@@ -280,73 +279,6 @@ void repository_index(const ExchangePtr& exchange, const PathValues& /*values*/,
     list.push_back(Json::object({{"name", model->name}, {"version", std::string(kVersion)}, {"state", "READY"}}));
   }
   answer_json(*exchange, list);
-}
-
-Json truth_schema(const char* name) {
-  Json schema = typed_schema("object", "");
-  schema["properties"][name] = typed_schema("boolean", "");
-  schema["required"] = Json::array({name});
-  return schema;
-}
-
-Json live_schema() {
-  return truth_schema("live");
-}
-Json ready_schema() {
-  return truth_schema("ready");
-}
-
-Json model_ready_schema() {
-  Json schema = truth_schema("ready");
-  schema["properties"]["name"] = typed_schema("string", "");
-  schema["required"].push_back("name");
-  return schema;
-}
-
-Json list_of(Json items) {
-  Json schema = typed_schema("array", "");
-  schema["items"] = std::move(items);
-  return schema;
-}
-
-Json server_schema() {
-  Json schema = typed_schema("object", "");
-  schema["properties"]["name"] = typed_schema("string", "");
-  schema["properties"]["version"] = typed_schema("string", "");
-  schema["properties"]["extensions"] = list_of(typed_schema("string", ""));
-  schema["required"] = Json::array({"name", "version", "extensions"});
-  return schema;
-}
-
-Json metadata_schema() {
-  Json tensor = typed_schema("object", "");
-  tensor["properties"]["name"] = typed_schema("string", "");
-  tensor["properties"]["datatype"] = typed_schema("string", "");
-  tensor["properties"]["shape"] = list_of(typed_schema("integer", "-1: any."));
-  tensor["required"] = Json::array({"name", "datatype", "shape"});
-  Json schema = typed_schema("object", "");
-  schema["properties"]["name"] = typed_schema("string", "");
-  schema["properties"]["versions"] = list_of(typed_schema("string", ""));
-  schema["properties"]["platform"] = typed_schema("string", "What computes.");
-  schema["properties"]["inputs"] = list_of(tensor);
-  schema["properties"]["outputs"] = list_of(tensor);
-  schema["required"] = Json::array({"name", "versions", "platform", "inputs", "outputs"});
-  return schema;
-}
-
-Json index_schema() {
-  Json model = typed_schema("object", "");
-  model["properties"]["name"] = typed_schema("string", "");
-  model["properties"]["version"] = typed_schema("string", "");
-  model["properties"]["state"] = typed_schema("string", "");
-  model["required"] = Json::array({"name", "version", "state"});
-  return list_of(std::move(model));
-}
-
-Json bytes_schema() {
-  Json schema = typed_schema("string", "JSON of Inference-Header-Content-Length bytes, followed by binary data.");
-  schema["format"] = "binary";
-  return schema;
 }
 
 Route get(std::string_view path, decltype(Route::handle) handle, std::string_view summary, Json (*schema)(),

@@ -1,5 +1,5 @@
 // Ollama's embeddings (https://github.com/ollama/ollama/blob/main/docs/api.md) and the requests about models that its
-// clients send. As in Ollama, a model without a tag is listed with the tag ":latest".
+// clients send (ollama_models.cpp).
 #include <array>
 #include <chrono>
 #include <iterator>
@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/text/format_to.h"
-#include "core/text/utc_time.h"
 #include "server/protocols/json_body.h"
+#include "server/protocols/ollama_parts.h"
 #include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
 #include "server/protocols/text_members.h"
@@ -20,7 +20,6 @@ namespace {
 using app::Json;
 using std::chrono::steady_clock;
 
-constexpr std::string_view kLatest = ":latest";
 constexpr std::size_t kDimensionsMax = std::size_t{1} << 20;
 
 struct EmbedBody {
@@ -38,15 +37,6 @@ struct EmbeddingsBody {
   std::string prompt;
   embedding::TextRole role = embedding::TextRole::kUnspecified;
   std::optional<std::string> prompt_name;
-};
-
-struct ShowBody {
-  std::string model;
-};
-
-struct PullBody {
-  std::string model;
-  bool stream = true;
 };
 
 // "" only asks for the model, as in the original.
@@ -115,34 +105,6 @@ constexpr std::array kEmbeddings{
     Member<EmbeddingsBody>{"keep_alive", false, ignored_schema, ignore<EmbeddingsBody>},
 };
 
-template <class Body>
-constexpr Member<Body> kOptionalModel{"model", false, [] { return typed_schema("string", "A served model."); },
-                                      [](const JsonValue& value, Body& body) { return read_text(value, body.model); }};
-
-// The former name of `model`.
-template <class Body>
-constexpr Member<Body> kName{"name", false, [] { return typed_schema("string", "The model, if 'model' is missing."); },
-                             [](const JsonValue& value, Body& body) -> Problem {
-                               std::string name;
-                               if (auto problem = read_text(value, name)) return problem;
-                               if (body.model.empty()) body.model = std::move(name);
-                               return std::nullopt;
-                             }};
-
-constexpr std::array kShow{kOptionalModel<ShowBody>, kName<ShowBody>};
-
-constexpr std::array kPull{
-    kOptionalModel<PullBody>,
-    kName<PullBody>,
-    Member<PullBody>{"stream", false,
-                     [] {
-                       Json schema = typed_schema("boolean", "The answer has one line for each step.");
-                       schema["default"] = true;
-                       return schema;
-                     },
-                     [](const JsonValue& value, PullBody& body) { return read_bool(value, body.stream); }},
-};
-
 HttpResponse answer_of(const Refusal& refusal) {
   HttpResponse response;
   // The original answers every mistake of the caller with 400.
@@ -161,34 +123,9 @@ Json refusal_schema() {
   return schema;
 }
 
-// Returns false after refusing the request.
-template <class Body, std::size_t N>
-bool take_body(const ExchangePtr& exchange, const std::array<Member<Body>, N>& members, Body& body) {
-  const auto refusal = read_body(exchange->request().body, members, body);
-  if (refusal) refuse(*exchange, ollama_protocol(), *refusal);
-  return !refusal;
-}
-
-// Finds a model by its name. Returns null after refusing the request.
-const ServedModel* find_model(const ExchangePtr& exchange, Service& service, std::string_view name) {
-  if (name.empty()) {
-    refuse(*exchange, ollama_protocol(),
-           {.kind = RefusalKind::kBadRequest, .message = "'model' is missing", .param = "model"});
-    return nullptr;
-  }
-  const auto found = service.find(name);
-  if (const auto* refusal = std::get_if<Refusal>(&found)) {
-    refuse(*exchange, ollama_protocol(), *refusal);
-    return nullptr;
-  }
-  const ServedModel* const model = std::get<const ServedModel*>(found);
-  exchange->note([&](RequestRecord& record) { record.model = model->name; });
-  return model;
-}
-
 std::string embed_text(std::string_view model, const Vectors& vectors, steady_clock::duration total) {
   std::string text;
-  text.reserve(vectors.count() * vectors.dimension * 14 + 256);
+  text.reserve(vectors.count() * vectors.dimension() * 14 + 256);
   text += R"({"model":)";
   append_string(text, model);
   text += R"(,"embeddings":[)";
@@ -246,106 +183,6 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   });
 }
 
-std::string tagged(const std::string& name) {
-  return name.find(':') == std::string::npos ? name + std::string(kLatest) : name;
-}
-
-Json details_of(const ServedModel& model) {
-  Json details;
-  details["parent_model"] = "";
-  details["format"] = "latebind";
-  details["family"] = "latebind";
-  details["families"] = Json::array({"latebind"});
-  details["parameter_size"] = "";
-  details["quantization_level"] = std::string(core::word_of(model.attestation()->active.precision));
-  return details;
-}
-
-Json capabilities_of(const ServedModel& model) {
-  return model.embedder != nullptr ? Json::array({"embedding"}) : Json::array();
-}
-
-// The entry of a model in lists.
-Json entry_of(const ServedModel& model) {
-  Json entry;
-  entry["name"] = tagged(model.name);
-  entry["model"] = tagged(model.name);
-  entry["size"] = model.digest.bytes;
-  entry["digest"] = model.digest.hex;
-  entry["details"] = details_of(model);
-  return entry;
-}
-
-void tags(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
-  Json body;
-  body["models"] = Json::array();
-  for (const auto& model : service.models()) {
-    Json one = entry_of(*model);
-    one["modified_at"] = core::utc_text(model->loaded_at);
-    one["capabilities"] = capabilities_of(*model);
-    body["models"].push_back(std::move(one));
-  }
-  answer_json(*exchange, body);
-}
-
-// All models are loaded and stay loaded.
-void running(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
-  constexpr std::chrono::hours kForever{24 * 365 * 100};
-  Json body;
-  body["models"] = Json::array();
-  for (const auto& model : service.models()) {
-    Json one = entry_of(*model);
-    const core::ActiveConfig& active = model->attestation()->active;
-    const bool is_cpu = active.device.empty() || active.device.starts_with("CPU");
-    one["expires_at"] = core::utc_text(model->loaded_at + kForever);
-    one["size_vram"] = is_cpu ? 0 : model->digest.bytes;
-    one["context_length"] = model->of_texts() != nullptr ? model->of_texts()->max_tokens() : 0;
-    body["models"].push_back(std::move(one));
-  }
-  answer_json(*exchange, body);
-}
-
-// Succeeds for a served model. Other models are not downloaded.
-void pull(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
-  PullBody body;
-  if (!take_body(exchange, kPull, body) || find_model(exchange, service, body.model) == nullptr) return;
-  HttpResponse response;
-  response.body = R"({"status":"success"})";
-  if (body.stream) {
-    response.content_type = "application/x-ndjson";
-    response.body = R"({"status":"pulling manifest"})"
-                    "\n" +
-                    response.body + "\n";
-  }
-  exchange->answer(std::move(response));
-}
-
-void show(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
-  ShowBody body;
-  if (!take_body(exchange, kShow, body)) return;
-  const ServedModel* const model = find_model(exchange, service, body.model);
-  if (model == nullptr) return;
-  Json answer;
-  answer["modelfile"] = "";
-  answer["parameters"] = "";
-  answer["template"] = "";
-  answer["details"] = details_of(*model);
-  answer["model_info"]["general.architecture"] = "latebind";
-  if (model->embedder != nullptr) {
-    answer["model_info"]["latebind.embedding_length"] = model->embedder->dimension();
-    answer["model_info"]["latebind.context_length"] = model->embedder->max_tokens();
-  }
-  answer["capabilities"] = capabilities_of(*model);
-  answer["modified_at"] = core::utc_text(model->loaded_at);
-  answer_json(*exchange, answer);
-}
-
-void version(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
-  Json body;
-  body["version"] = LATEBIND_VERSION;
-  answer_json(*exchange, body);
-}
-
 Json vector_schema() {
   Json schema = typed_schema("array", "");
   schema["items"] = typed_schema("number", "");
@@ -369,53 +206,6 @@ Json embeddings_schema() {
   Json schema = typed_schema("object", "");
   schema["properties"]["embedding"] = vector_schema();
   schema["required"] = Json::array({"embedding"});
-  return schema;
-}
-
-// The schema of a list whose models also have this time.
-Json models_schema(const char* time) {
-  Json model = typed_schema("object", "");
-  for (const char* name : {"name", "model", "digest", time})
-    model["properties"][name] = typed_schema("string", "");
-  model["properties"]["size"] = typed_schema("integer", "");
-  model["properties"]["details"] = typed_schema("object", "");
-  model["required"] = Json::array({"name", "model", "size", "digest", time});
-  Json schema = typed_schema("object", "");
-  schema["properties"]["models"] = typed_schema("array", "");
-  schema["properties"]["models"]["items"] = std::move(model);
-  schema["required"] = Json::array({"models"});
-  return schema;
-}
-
-Json tags_schema() {
-  return models_schema("modified_at");
-}
-
-Json running_schema() {
-  return models_schema("expires_at");
-}
-
-Json pull_schema() {
-  Json schema = typed_schema("object", "");
-  schema["properties"]["status"] = typed_schema("string", "");
-  schema["required"] = Json::array({"status"});
-  return schema;
-}
-
-Json show_schema() {
-  Json schema = typed_schema("object", "");
-  schema["properties"]["details"] = typed_schema("object", "");
-  schema["properties"]["model_info"] = typed_schema("object", "");
-  schema["properties"]["capabilities"] = typed_schema("array", "");
-  schema["properties"]["capabilities"]["items"] = typed_schema("string", "");
-  schema["required"] = Json::array({"details", "model_info", "capabilities"});
-  return schema;
-}
-
-Json version_schema() {
-  Json schema = typed_schema("object", "");
-  schema["properties"]["version"] = typed_schema("string", "Latebind's.");
-  schema["required"] = Json::array({"version"});
   return schema;
 }
 
@@ -447,7 +237,7 @@ std::span<const Route> routes() {
        .path = "/api/pull",
        .handle = pull,
        .summary = "Succeeds for a served model; other models are not downloaded.",
-       .body = [] { return schema_of(kPull); },
+       .body = pull_body,
        .answers = {{.status = 200, .description = "The model is available.", .schema = pull_schema},
                    {.status = 200,
                     .description = "The same, as a stream of lines.",
@@ -457,7 +247,7 @@ std::span<const Route> routes() {
        .path = "/api/show",
        .handle = show,
        .summary = "Describes a served model.",
-       .body = [] { return schema_of(kShow); },
+       .body = show_body,
        .answers = {{.status = 200, .description = "The model.", .schema = show_schema}}},
       {.method = "GET",
        .path = "/api/version",

@@ -145,7 +145,7 @@ Json refusal_schema() {
 
 std::string embeddings_text(const Vectors& vectors, bool is_base64) {
   std::string text;
-  text.reserve(vectors.count() * (is_base64 ? vectors.dimension * 6 : vectors.dimension * 14) + 256);
+  text.reserve(vectors.count() * (is_base64 ? vectors.dimension() * 6 : vectors.dimension() * 14) + 256);
   text += R"({"object":"list","data":[)";
   for (std::size_t i = 0; i < vectors.count(); ++i) {
     fmt::format_to(std::back_inserter(text), R"({}{{"object":"embedding","index":{},"embedding":)", i > 0 ? "," : "",

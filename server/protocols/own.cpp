@@ -1,8 +1,9 @@
-// Latebind's own paths: its state for people, programs and Prometheus.
+// Latebind's own paths: its state for people, programs and Prometheus, and any outputs of a model.
 #include <string>
 #include <utility>
 
 #include "server/page/page.h"
+#include "server/protocols/encode.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/openapi.h"
 #include "server/protocols/route.h"
@@ -82,6 +83,12 @@ std::span<const Route> routes() {
        .summary = "The active devices and why they were chosen, the queue, the rates of the last seconds and the "
                   "latencies of the last minute.",
        .answers = {{.status = 200, .description = "The status.", .schema = object_schema}}},
+      {.method = "POST",
+       .path = "/latebind/encode",
+       .handle = encode,
+       .summary = "Returns any outputs of a model for texts, all of one pass.",
+       .body = encode_body,
+       .answers = {{.status = 200, .description = "The results.", .schema = encode_answer}}},
       {.method = "GET",
        .path = "/metrics",
        .handle = metrics,
@@ -103,7 +110,7 @@ std::span<const Route> routes() {
 
 const Protocol& own_protocol() {
   static constexpr Protocol kProtocol{.name = "latebind",
-                                      .about = "The server's state.",
+                                      .about = "The server's state, and any outputs of a model.",
                                       .routes = own::routes,
                                       .refuse = own::answer_of,
                                       .refusal_schema = own::refusal_schema};

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "embedding/cross_encoder.h"
+#include "embedding/outputs/score.h"
 #include "server/service.h"
 
 namespace latebind::server {
@@ -14,10 +14,10 @@ namespace latebind::server {
 // A multi-vector encoder's are returned unchanged: MaxSim has no such bounds, and a sigmoid would turn all of them into
 // 1.
 [[nodiscard]] inline std::vector<float> relevance_of(const Vectors& numbers) {
-  if (numbers.model->multi_vector_encoder != nullptr) return numbers.rows;
+  if (!numbers.model->gives(embedding::kScoreOutput.name)) return numbers.rows().numbers;
   std::vector<float> scores;
-  scores.reserve(numbers.rows.size());
-  for (const float number : numbers.rows)
+  scores.reserve(numbers.rows().numbers.size());
+  for (const float number : numbers.rows().numbers)
     scores.push_back(embedding::sigmoid(number));
   return scores;
 }

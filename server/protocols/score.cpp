@@ -1,5 +1,7 @@
 // The similarity of two texts as in vLLM's score API (https://docs.vllm.ai), with OpenAI's errors. A cross-encoder or a
 // multi-vector encoder computes scores; for an embedder, the score is the cosine of its vectors.
+#include "embedding/outputs/score.h"
+
 #include <chrono>
 #include <cmath>
 #include <iterator>
@@ -100,16 +102,6 @@ std::function<void(Outcome<Vectors>)> answering(const ExchangePtr& exchange, Sco
   };
 }
 
-// Returns the named model; otherwise the first one that gives scores, or the first one.
-Outcome<const ServedModel*> choose(const Service& service, std::string_view name) {
-  auto first = service.find(name);
-  if (!name.empty() || std::holds_alternative<Refusal>(first)) return first;
-  for (const auto& model : service.models()) {
-    if (model->cross_encoder != nullptr || model->multi_vector_encoder != nullptr) return model.get();
-  }
-  return first;
-}
-
 void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   ScoreBody body;
   body.first_limit.most = body.second_limit.most = service.limits().texts_max;
@@ -123,11 +115,11 @@ void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
                    .message = "'text_1' must be one text, or as many as 'text_2' has",
                    .param = "text_1"});
   }
-  const auto chosen = choose(service, body.model);
+  const auto chosen = service.find_scoring(body.model);
   if (const auto* refusal = std::get_if<Refusal>(&chosen)) return refuse(*exchange, score_protocol(), *refusal);
   const ServedModel& model = *std::get<const ServedModel*>(chosen);
   const std::size_t too_many = second > service.limits().texts_max ? second : 0;
-  if (model.embedder != nullptr) {
+  if (model.gives(embedding::kDenseOutput.name)) {
     VectorCall call;
     call.model = model.name;
     call.names = {.list = "text_2", .before = "text_1", .count_before = first};
@@ -148,7 +140,8 @@ void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
     auto& pairs = call.inputs.emplace<1>();
     for (std::size_t i = 0; i < std::min(body.first.size(), body.second.size()); ++i)
       pairs.push_back({std::move(body.first[i]), std::move(body.second[i])});
-    if (model.cross_encoder != nullptr && model.cross_encoder->labels().size() == 1)
+    const auto* const output = model.own<embedding::ScoreOutput>();
+    if (output != nullptr && output->labels().size() == 1)
       return service.predict(exchange, std::move(call), answering(exchange, relevance_of));
     return refuse(*exchange, score_protocol(),
                   {.kind = RefusalKind::kUnsupported,

@@ -6,6 +6,8 @@
 #include <chrono>
 
 #include "core/platform/system_info.h"
+#include "embedding/outputs/score.h"
+#include "embedding/outputs/token_vectors.h"
 
 namespace latebind::server {
 namespace {
@@ -51,7 +53,7 @@ Json batches_json(const std::vector<BatchSeen>& batches) {
     one["tokens"] = seen.batch.tokens;
     one["computed_tokens"] = seen.batch.computed_tokens;
     one["padded_tokens"] = padded_tokens(seen.batch);
-    one["owners"] = seen.batch.owners;
+    one["owners"] = seen.batch.submissions;
     one["ms"] = rounded(ms_of(seen.batch.time), 3);
     list.push_back(std::move(one));
   }
@@ -91,37 +93,43 @@ Json queries_json(const embedding::Encoder& queries) {
   return json;
 }
 
+// "cross-encoder"
+std::string kind_of(const ServedModel& model) {
+  if (model.texts() == nullptr) return "tensors";
+  const embedding::OutputKind& own = model.texts()->output().kind();
+  if (own.name == embedding::kDenseOutput.name) return "embedding";
+  std::string kind(own.model);
+  std::ranges::replace(kind, ' ', '-');
+  return kind;
+}
+
+// Adds the sizes and limits of a model that takes texts.
+void add_network(Json& json, const embedding::Embedder& network) {
+  const embedding::Output& own = network.output();
+  if (const auto* const scores = embedding::as<embedding::ScoreOutput>(own)) {
+    json["labels"] = scores->labels();
+  } else {
+    const bool is_sparse = own.kind().form == embedding::ResultForm::kSparseRow;
+    json[is_sparse ? "vocabulary_size" : "dimension"] = network.dimension();
+  }
+  json["max_tokens"] = network.max_tokens();
+  if (own.kind().has_roles) json["max_query_tokens"] = network.max_tokens(embedding::TextRole::kQuery);
+  if (network.has_routes()) json["queries"] = queries_json(**network.route_for(embedding::TextRole::kQuery));
+}
+
 Json model_json(Service& service, const ServedModel& model) {
   const auto attested = model.attestation();
   const core::ActiveConfig& active = attested->active;
   Json json;
   json["name"] = model.name;
   json["aliases"] = model.aliases;
-  json["kind"] = model.embedder != nullptr               ? "embedding"
-                 : model.cross_encoder != nullptr        ? "cross-encoder"
-                 : model.sparse_encoder != nullptr       ? "sparse-encoder"
-                 : model.multi_vector_encoder != nullptr ? "multi-vector-encoder"
-                                                         : "tensors";
-  if (model.embedder != nullptr) {
-    json["dimension"] = model.embedder->dimension();
-    json["max_tokens"] = model.embedder->max_tokens();
-  } else if (model.cross_encoder != nullptr) {
-    json["labels"] = model.cross_encoder->labels();
-    json["max_tokens"] = model.cross_encoder->network().max_tokens();
-  } else if (model.multi_vector_encoder != nullptr) {
-    const embedding::Embedder& network = model.multi_vector_encoder->network();
-    json["dimension"] = network.dimension();
-    json["max_tokens"] = network.max_tokens();
-    json["max_query_tokens"] = network.max_tokens(embedding::TextRole::kQuery);
-  } else if (model.sparse_encoder != nullptr) {
-    json["vocabulary_size"] = model.sparse_encoder->dimension();
-    json["max_tokens"] = model.sparse_encoder->max_tokens();
+  json["kind"] = kind_of(model);
+  if (const embedding::Embedder* const texts = model.texts()) {
+    add_network(json, *texts);
+    json["outputs"] = model.outputs();
   } else {
     json["inputs"] = tensors_json(model.tensors->inputs());
     json["outputs"] = tensors_json(model.tensors->outputs());
-  }
-  if (const embedding::Embedder* texts = model.of_texts(); texts != nullptr && texts->has_routes()) {
-    json["queries"] = queries_json(**texts->route_for(embedding::TextRole::kQuery));
   }
   json["backend"] = active.backend;
   json["device"] = active.id();
@@ -148,7 +156,7 @@ Json model_json(Service& service, const ServedModel& model) {
     json["queue"]["runs"] = queue.waiting_runs;
     json["queue"]["running"] = queue.running;
   } else {
-    json["token_vectors"] = model.token_embedder != nullptr;
+    json["token_vectors"] = model.gives(embedding::kTokenVectorsOutput.name);
     json["queue"]["texts"] = queue.waiting_texts;
     json["queue"]["tokens"] = queue.waiting_tokens;
     json["queue"]["running_batches"] = queue.running;

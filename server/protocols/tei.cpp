@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "embedding/outputs/score.h"
 #include "server/protocols/tei_parts.h"
 
 namespace latebind::server {
@@ -90,15 +91,16 @@ std::string_view dtype_of(core::Precision precision) {
 
 Json model_type_of(const ServedModel& model) {
   Json type;
-  if (model.multi_vector_encoder != nullptr) {
-    type["embedding"]["pooling"] = "none";
+  const auto* const scores = model.own<embedding::ScoreOutput>();
+  if (scores == nullptr) {
+    const embedding::Output& own = model.texts()->output();
+    const auto form = own.kind().form;
+    type["embedding"]["pooling"] = form == embedding::ResultForm::kRow         ? word_of(own.pooling())
+                                   : form == embedding::ResultForm::kSparseRow ? "splade"
+                                                                               : "none";
     return type;
   }
-  if (model.cross_encoder == nullptr) {
-    type["embedding"]["pooling"] = model.sparse_encoder != nullptr ? "splade" : word_of(model.embedder->pooling());
-    return type;
-  }
-  const auto& labels = model.cross_encoder->labels();
+  const auto& labels = scores->labels();
   Json& kind = type[labels.size() == 1 ? "reranker" : "classifier"];
   for (std::size_t i = 0; i < labels.size(); ++i) {
     kind["id2label"][std::to_string(i)] = labels[i];
@@ -111,7 +113,7 @@ void info(const ExchangePtr& exchange, const PathValues& /*values*/, Service& se
   const auto found = service.find("");
   if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*exchange, tei_protocol(), *refusal);
   const ServedModel& model = *std::get<const ServedModel*>(found);
-  const embedding::Embedder* const network = model.of_texts();
+  const embedding::Embedder* const network = model.texts();
   if (network == nullptr) return refuse_unsupported(*exchange, model.name + " does not take texts");
   const auto active = model.attestation()->active;
   Json body;

@@ -7,6 +7,7 @@
 #include "core/text/counted.h"
 #include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
+#include "embedding/outputs/score.h"
 #include "server/protocols/role_member.h"
 #include "server/protocols/tei_parts.h"
 
@@ -117,12 +118,13 @@ void append_labels(std::string& text, std::span<float> numbers, std::span<const 
 }
 
 std::string labels_text(Vectors& numbers, bool raw, bool is_single) {
-  const auto& labels = numbers.model->cross_encoder->labels();
+  const auto& labels = numbers.model->own<embedding::ScoreOutput>()->labels();
   std::string text;
   if (!is_single) text += '[';
   for (std::size_t i = 0; i < numbers.count(); ++i) {
     if (i > 0) text += ',';
-    append_labels(text, std::span(numbers.rows).subspan(i * numbers.dimension, numbers.dimension), labels, raw);
+    append_labels(text, std::span(numbers.rows().numbers).subspan(i * numbers.dimension(), numbers.dimension()), labels,
+                  raw);
   }
   if (!is_single) text += ']';
   return text;

@@ -43,7 +43,7 @@ constexpr std::array kRerank{
 };
 
 std::string ranks_text(const Vectors& numbers, bool raw, std::span<const std::string> texts) {
-  const std::vector<float> scores = raw ? numbers.rows : relevance_of(numbers);
+  const std::vector<float> scores = raw ? numbers.rows().numbers : relevance_of(numbers);
   std::string text = "[";
   for (const std::size_t index : embedding::rank_by_score(scores, scores.size())) {
     if (text.size() > 1) text += ',';

@@ -80,7 +80,7 @@ const ServedModel* model_for(const ExchangePtr& exchange, Service& service, std:
     record.model = model->name;
     record.texts = items;
   });
-  if (model->of_texts() == nullptr) {
+  if (model->texts() == nullptr) {
     refuse(*exchange, tei_protocol(),
            {.kind = RefusalKind::kUnsupported, .message = model->name + " has no tokenizer", .param = {}});
     return nullptr;
@@ -149,7 +149,7 @@ void tokenize(const ExchangePtr& exchange, const PathValues& /*values*/, Service
   if (count == 0) return refuse_empty(*exchange, "inputs");
   const ServedModel* const model = model_for(exchange, service, count);
   if (model == nullptr) return;
-  const auto route = model->of_texts()->route_for(body.role);
+  const auto route = model->texts()->route_for(body.role);
   if (!route.ok()) return refuse(*exchange, tei_protocol(), refusal_of(route.status()));
   const auto prompt = (*route)->prompts().choose(prompt_choice(body.prompt_name), body.role);
   if (!prompt.ok()) return refuse(*exchange, tei_protocol(), refusal_of_prompt(*model, prompt.status()));
@@ -189,7 +189,7 @@ void decode(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
   for (const auto& list : body.lists)
     tokens += list.size();
   if (tokens > service.limits().queue_tokens_max) return refuse_tokens(*exchange, service);
-  const auto tokenizer = model->of_texts()->tokenizer();
+  const auto tokenizer = model->texts()->tokenizer();
   HttpResponse response;
   for (const auto& list : body.lists) {
     const auto text = tokenizer->decode(list, body.skip_special_tokens);

@@ -1,10 +1,14 @@
 // text-embeddings-inference: computes vectors of texts and their similarity.
+#include <array>
 #include <chrono>
 #include <iterator>
 #include <optional>
 #include <utility>
 
 #include "core/text/format_to.h"
+#include "embedding/outputs/multi_vector.h"
+#include "embedding/outputs/sparse.h"
+#include "embedding/outputs/token_vectors.h"
 #include "server/protocols/relevance.h"
 #include "server/protocols/tei_parts.h"
 
@@ -144,7 +148,7 @@ void embed_call(const ExchangePtr& exchange, Service& service, VectorCall call, 
 
 std::string vectors_text(const Vectors& vectors) {
   std::string text;
-  text.reserve(vectors.count() * vectors.dimension * 14 + 16);
+  text.reserve(vectors.count() * vectors.dimension() * 14 + 16);
   for (std::size_t i = 0; i < vectors.count(); ++i) {
     text += i > 0 ? ',' : '[';
     append_numbers(text, vectors.row(i));
@@ -155,15 +159,13 @@ std::string vectors_text(const Vectors& vectors) {
 
 std::string token_vectors_text(const Vectors& vectors) {
   std::string text;
-  text.reserve(vectors.rows.size() * 14 + vectors.count() * 4 + 16);
-  std::size_t row = 0;
-  for (std::size_t i = 0; i < vectors.count(); ++i) {
+  const embedding::RaggedRows& rows = vectors.ragged();
+  text.reserve(rows.numbers.size() * 14 + rows.size() * 4 + 16);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     text += i > 0 ? ",[" : "[[";
-    // A multi-vector encoder does not keep a vector for every token.
-    const auto& counts = vectors.vector_counts.empty() ? vectors.token_counts : vectors.vector_counts;
-    for (std::uint32_t token = 0; token < counts[i]; ++token) {
-      if (token > 0) text += ',';
-      append_numbers(text, vectors.row(row++));
+    for (auto rest = rows.of(i); !rest.empty(); rest = rest.subspan(rows.dimension)) {
+      if (rest.size() < rows.of(i).size()) text += ',';
+      append_numbers(text, rest.first(rows.dimension));
     }
     text += ']';
   }
@@ -173,7 +175,7 @@ std::string token_vectors_text(const Vectors& vectors) {
 
 std::string sparse_text(const Vectors& vectors) {
   std::string text = "[";
-  for (const embedding::SparseVector& vector : vectors.sparse) {
+  for (const embedding::SparseVector& vector : vectors.sparse().vectors) {
     text += text.size() > 1 ? ",[" : "[";
     for (std::size_t i = 0; i < vector.indices.size(); ++i) {
       fmt::format_to(std::back_inserter(text), R"({}{{"index":{},"value":{}}})", i > 0 ? "," : "", vector.indices[i],
@@ -226,7 +228,8 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   if (!body.normalize) {
     const auto found = service.find("");
     const auto* const model = std::get_if<const ServedModel*>(&found);
-    if (model != nullptr && (*model)->embedder != nullptr && (*model)->embedder->normalizes()) {
+    const auto* const dense = model != nullptr ? (*model)->encoder_of(embedding::kDenseOutput.name) : nullptr;
+    if (dense != nullptr && dense->normalizes()) {
       return refuse(*exchange, tei_protocol(),
                     {.kind = RefusalKind::kUnsupported,
                      .message = (*model)->name + " always normalises its vectors: leave out 'normalize': false",
@@ -255,8 +258,13 @@ void answer_root(const ExchangePtr& exchange, const PathValues& values, Service&
 void embed_all(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   EmbedBody body;
   if (!read_embed(exchange, kEmbedAll, service, body)) return;
+  // The model's own vectors of tokens come before those of its network.
+  const std::array outputs{embedding::kMultiVectorOutput.name, embedding::kTokenVectorsOutput.name};
+  const auto found = service.find_giving("", outputs);
+  const auto* const model = std::get_if<const ServedModel*>(&found);
+  const bool is_own = model != nullptr && (*model)->gives(outputs[0]);
   VectorCall call = take_call(body);
-  call.kind = VectorKind::kOfTokens;
+  call.outputs = {std::string(outputs[is_own ? 0 : 1])};
   embed_call(exchange, service, std::move(call), token_vectors_text);
 }
 
@@ -264,7 +272,7 @@ void embed_sparse(const ExchangePtr& exchange, const PathValues& /*values*/, Ser
   EmbedBody body;
   if (!read_embed(exchange, kEmbedAll, service, body)) return;
   VectorCall call = take_call(body);
-  call.kind = VectorKind::kSparse;
+  call.outputs = {std::string(embedding::kSparseOutput.name)};
   embed_call(exchange, service, std::move(call), sparse_text);
 }
 

@@ -19,7 +19,7 @@ Alarm::Alarm(boost::asio::io_context& io, Clock::duration rest, Ring ring)
 // read, and the atomics are sequentially consistent.
 void Alarm::ring_by(Clock::time_point time) noexcept {
   if (time.time_since_epoch().count() >= next_.load()) return;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   wait(std::max(time, not_before_));
 }
 
@@ -39,7 +39,7 @@ void Alarm::wait(Clock::time_point time) noexcept {
 void Alarm::ring() {
   const auto now = Clock::now();
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (is_stopped_) return;
     next_.store(kNever);
     not_before_ = now + rest_;
@@ -48,7 +48,7 @@ void Alarm::ring() {
 }
 
 void Alarm::stop() noexcept {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   is_stopped_ = true;
   try {
     timer_.cancel();

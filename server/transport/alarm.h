@@ -9,7 +9,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <functional>
-#include <mutex>
+
+#include "core/threads/mutex.h"
 
 namespace latebind::server {
 
@@ -33,15 +34,15 @@ class Alarm {
   void stop() noexcept;
 
  private:
-  void wait(Clock::time_point time) noexcept;
+  void wait(Clock::time_point time) noexcept LB_REQUIRES(mutex_);
   void ring();
 
   const Clock::duration rest_;
   const Ring ring_;
-  std::mutex mutex_;
-  boost::asio::steady_timer timer_;                          // guarded by mutex_; on a strand
-  Clock::time_point not_before_ = Clock::time_point::min();  // guarded by mutex_
-  bool is_stopped_ = false;                                  // guarded by mutex_
+  core::Mutex mutex_;
+  boost::asio::steady_timer timer_ LB_GUARDED_BY(mutex_);  // on a strand
+  Clock::time_point not_before_ LB_GUARDED_BY(mutex_) = Clock::time_point::min();
+  bool is_stopped_ LB_GUARDED_BY(mutex_) = false;
   // The time of the next ring, or max(). Written under mutex_.
   std::atomic<Clock::rep> next_{Clock::time_point::max().time_since_epoch().count()};
 };

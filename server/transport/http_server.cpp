@@ -4,17 +4,12 @@
 
 #include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/socket_base.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -22,16 +17,15 @@
 #include "core/platform/thread.h"
 #include "core/platform/thread_nice.h"
 #include "core/platform/thread_slice.h"
-#include "core/text/quote.h"
+#include "core/threads/mutex.h"
 #include "server/held_bytes.h"
 #include "server/transport/http_session.h"
+#include "server/transport/listener.h"
 #include "server/transport/tls.h"
-#include "server/transport/unix_socket.h"
 
 namespace latebind::server {
 
 namespace asio = boost::asio;
-using asio::generic::stream_protocol;
 using boost::system::error_code;
 using core::Status;
 using core::StatusCode;
@@ -40,29 +34,12 @@ using std::chrono::steady_clock;
 
 namespace {
 
-using Acceptor = asio::basic_socket_acceptor<stream_protocol>;
 // The least time between two checks of deadlines.
 constexpr milliseconds kRest{20};
 // The delay after a check that ran out of memory.
 constexpr milliseconds kLookAgain{100};
 // The delay after an accept that failed for lack of descriptors or memory.
 constexpr milliseconds kAcceptPause{200};
-
-std::string url_of(const std::string& scheme, const asio::ip::tcp::endpoint& endpoint) {
-  const auto address = endpoint.address();
-  return address.is_v6() ? fmt::format("{}://[{}]:{}", scheme, address.to_string(), endpoint.port())
-                         : fmt::format("{}://{}:{}", scheme, address.to_string(), endpoint.port());
-}
-
-// Returns the address of a bound TCP socket of generic type.
-asio::ip::tcp::endpoint tcp_endpoint(const Acceptor& acceptor) {
-  const auto generic = acceptor.local_endpoint();
-  asio::ip::tcp::endpoint endpoint;
-  endpoint.resize(generic.size());
-  std::copy_n(static_cast<const char*>(static_cast<const void*>(generic.data())), generic.size(),
-              static_cast<char*>(static_cast<void*>(endpoint.data())));
-  return endpoint;
-}
 
 }  // namespace
 
@@ -73,28 +50,7 @@ struct HttpServer::State {
     shared.alarm = &alarm;
   }
 
-  // Used only on its strand once the threads run.
-  struct Listener {
-    explicit Listener(asio::io_context& io) : strand(asio::make_strand(io)), acceptor(strand), pause(strand) {}
-    ~Listener() { close(); }
-    void close() {
-      error_code ignored;
-      acceptor.close(ignored);
-      if (!path.empty()) remove_socket_file(path);
-      path.clear();
-    }
-    Listener(const Listener&) = delete;
-    Listener& operator=(const Listener&) = delete;
-
-    asio::strand<asio::io_context::executor_type> strand;
-    Acceptor acceptor;
-    asio::steady_timer pause;
-    bool is_tcp = false;
-    std::string path{};  // the Unix socket to remove at the end
-  };
-
   Status bind(const ListenAddress& address);
-  Status bind_tcp(const ListenAddress& address, Listener& listener);
   void accept(Listener& listener);
   void accept_last(Listener& listener);
   void end_accepting(Listener& listener);
@@ -107,14 +63,14 @@ struct HttpServer::State {
   // Declared before the members that destroy sessions, which use it.
   HttpSession::Shared shared;
   HttpServer::OnTime on_time;
-  std::mutex mutex;
-  std::condition_variable idle;
-  // Guarded by mutex.
-  std::shared_ptr<const TlsContext> tls;  // null: no TLS
-  std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions;
-  std::vector<HttpSession*> beyond;  // connections above the limit, in the order of arrival
-  std::size_t accepting = 0;         // number of listeners that accept
-  bool is_over = false;              // no thread runs posted functions any more
+  core::Mutex mutex;
+  core::Condition idle;
+  std::shared_ptr<const TlsContext> tls LB_GUARDED_BY(mutex);  // null: no TLS
+  std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions LB_GUARDED_BY(mutex);
+  // Connections above the limit, in the order of arrival.
+  std::vector<HttpSession*> beyond LB_GUARDED_BY(mutex);
+  std::size_t accepting LB_GUARDED_BY(mutex) = 0;  // number of listeners that accept
+  bool is_over LB_GUARDED_BY(mutex) = false;       // no thread runs posted functions any more
 
   asio::io_context io;
   std::vector<std::unique_ptr<Listener>> listeners;
@@ -126,55 +82,10 @@ struct HttpServer::State {
   bool is_stopped = false;
 };
 
-Status HttpServer::State::bind_tcp(const ListenAddress& address, Listener& listener) {
-  error_code error;
-  const auto ip = asio::ip::make_address(address.host, error);
-  const asio::ip::tcp::endpoint endpoint(ip, address.port);
-  auto& acceptor = listener.acceptor;
-  listener.is_tcp = true;
-  acceptor.open(stream_protocol(endpoint.protocol()), error);
-#ifndef _WIN32
-  // On Windows, the option would take the port away from another program.
-  if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
-#endif
-  if (!error && ip.is_v6()) acceptor.set_option(asio::ip::v6_only(true), error);
-  if (!error) acceptor.bind(endpoint, error);
-  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error) {
-    const bool is_in_use = error == asio::error::address_in_use;
-    return Status(
-        is_in_use ? StatusCode::kBusy : StatusCode::kIo,
-        fmt::format("cannot listen at {}:{}: {}{}", address.host, address.port, error.message(),
-                    is_in_use ? "; end the program that listens there, or choose another port: --port N, or 0 "
-                                "for any free one"
-                              : ""));
-  }
-  addresses.push_back(url_of(shared.options.tls_certificate.empty() ? "http" : "https", tcp_endpoint(acceptor)));
-  return {};
-}
-
 Status HttpServer::State::bind(const ListenAddress& address) {
   auto listener = std::make_unique<Listener>(io);
-  if (address.inherited >= 0) {
-    error_code error;
-    listener->is_tcp = !address.inherited_is_unix;
-    // The address family does not matter to the following operations.
-    listener->acceptor.assign(stream_protocol(0, 0), address.inherited, error);
-    if (error)
-      return Status(StatusCode::kIo, fmt::format("inherited socket {}: {}", address.inherited, error.message()));
-    if (listener->is_tcp) {
-      addresses.push_back(
-          url_of(shared.options.tls_certificate.empty() ? "http" : "https", tcp_endpoint(listener->acceptor)));
-    } else {
-      addresses.push_back(fmt::format("fd:{}", address.inherited));
-    }
-  } else if (!address.path.empty()) {
-    LB_RETURN_IF_ERROR(listen_at_path(address.path, listener->acceptor));
-    listener->path = address.path;
-    addresses.push_back("unix:" + address.path);
-  } else {
-    LB_RETURN_IF_ERROR(bind_tcp(address, *listener));
-  }
+  LB_RETURN_IF_ERROR(listener->bind(address, shared.options.tls_certificate.empty() ? "http" : "https"));
+  addresses.push_back(listener->name);
   listeners.push_back(std::move(listener));
   return {};
 }
@@ -212,7 +123,7 @@ void HttpServer::State::end_accepting(Listener& listener) {
   if (!listener.acceptor.is_open()) return;
   accept_last(listener);
   listener.close();
-  const std::lock_guard lock(mutex);
+  const core::MutexLock lock(mutex);
   if (--accepting == 0) idle.notify_all();
 }
 
@@ -221,7 +132,7 @@ void HttpServer::State::take(Stream::Socket socket, bool is_tcp) try {
   if (is_tcp) socket.set_option(asio::ip::tcp::no_delay(true), ignored);
   std::shared_ptr<const TlsContext> context;
   {
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     if (is_tcp) context = tls;
   }
   auto stream = context != nullptr ? context->stream(std::move(socket)) : plain_stream(std::move(socket));
@@ -230,7 +141,7 @@ void HttpServer::State::take(Stream::Socket socket, bool is_tcp) try {
   bool is_beyond = false;
   std::shared_ptr<HttpSession> in_the_way;
   {
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     is_beyond = sessions.size() - beyond.size() >= shared.options.connections_max;
     if (is_beyond) beyond.push_back(session.get());
     sessions.emplace(session.get(), session);
@@ -248,7 +159,7 @@ void HttpServer::State::take(Stream::Socket socket, bool is_tcp) try {
 
 std::vector<std::shared_ptr<HttpSession>> HttpServer::State::all_sessions() {
   std::vector<std::shared_ptr<HttpSession>> all;
-  const std::lock_guard lock(mutex);
+  const core::MutexLock lock(mutex);
   all.reserve(sessions.size());
   for (const auto& [address, weak] : sessions) {
     if (auto session = weak.lock()) all.push_back(std::move(session));
@@ -292,13 +203,15 @@ core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOption
   state->shared.held = std::make_shared<HeldBytes>(options.held_bytes_max);
   state->shared.pace = std::make_unique<RefusalPace>(options.refusing_processors);
   state->shared.on_end = [raw = state.get()](HttpSession* session) {
-    const std::lock_guard lock(raw->mutex);
+    const core::MutexLock lock(raw->mutex);
     raw->sessions.erase(session);
     std::erase(raw->beyond, session);
     if (raw->sessions.empty()) raw->idle.notify_all();
   };
   if (!options.tls_certificate.empty()) {
-    LB_ASSIGN_OR_RETURN(state->tls, TlsContext::create(options.tls_certificate, options.tls_key));
+    LB_ASSIGN_OR_RETURN(auto context, TlsContext::create(options.tls_certificate, options.tls_key));
+    const core::MutexLock lock(state->mutex);
+    state->tls = std::move(context);
   }
   for (const ListenAddress& address : options.listen)
     LB_RETURN_IF_ERROR(state->bind(address));
@@ -318,7 +231,10 @@ const std::vector<std::string>& HttpServer::addresses() const {
 }
 
 Status HttpServer::start() {
-  state_->accepting = state_->listeners.size();
+  {
+    const core::MutexLock lock(state_->mutex);
+    state_->accepting = state_->listeners.size();
+  }
   for (const auto& listener : state_->listeners)
     asio::post(listener->strand, [state = state_.get(), raw = listener.get()] { state->accept(*raw); });
   try {
@@ -342,7 +258,7 @@ Status HttpServer::start() {
 
 void HttpServer::State::post_to(asio::io_context& to, std::function<void()> work) {
   {
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     if (!is_over) {
       asio::post(to, std::move(work));
       return;
@@ -367,7 +283,7 @@ Status HttpServer::reload_tls() {
   const TransportOptions& options = state_->shared.options;
   if (options.tls_certificate.empty()) return {};
   LB_ASSIGN_OR_RETURN(auto context, TlsContext::create(options.tls_certificate, options.tls_key));
-  const std::lock_guard lock(state_->mutex);
+  const core::MutexLock lock(state_->mutex);
   state_->tls = std::move(context);
   return {};
 }
@@ -388,8 +304,8 @@ void HttpServer::stop_accepting() {
 }
 
 bool HttpServer::wait_until_idle(steady_clock::time_point until) {
-  std::unique_lock lock(state_->mutex);
-  return state_->idle.wait_until(lock, until, [this] {
+  const core::MutexLock lock(state_->mutex);
+  return state_->idle.wait_until(state_->mutex, until, [this]() LB_REQUIRES(state_->mutex) {
     return state_->sessions.empty() && (state_->accepting == 0 || !state_->shared.is_ending.load());
   });
 }
@@ -409,7 +325,7 @@ void HttpServer::stop() {
     thread.join();
   state_->threads.clear();
   {
-    const std::lock_guard lock(state_->mutex);
+    const core::MutexLock lock(state_->mutex);
     state_->is_over = true;
   }
   // Runs what was posted, so that no caller waits in vain.
@@ -432,7 +348,7 @@ std::uint64_t HttpServer::held_bytes() const {
 }
 
 std::size_t HttpServer::connections() const {
-  const std::lock_guard lock(state_->mutex);
+  const core::MutexLock lock(state_->mutex);
   return state_->sessions.size();
 }
 

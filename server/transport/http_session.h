@@ -65,6 +65,11 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
  private:
   struct Incoming;
 
+  // The size of the buffer of a connection that sends little.
+  static constexpr std::size_t kReadBytes = std::size_t{16} << 10;
+  // When the server ends, a connection that seems idle may still have a request on its way.
+  static constexpr std::chrono::milliseconds kLastChance{500};
+
   static DetachedTask run(std::shared_ptr<HttpSession> self);
   Task<> serve();
   // The TLS handshake. Afterwards the connection is open or closed, or answer_ holds a refusal.
@@ -75,6 +80,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Task<bool> await_request();
   // Waits for more bytes of a request that has begun.
   Task<bool> read_more(RequestParser& parser);
+  // Writes the interim answer "100 Continue". Returns false if the connection is closed.
+  Task<bool> write_continue();
   // Waits until answer_ is set or the client has left.
   Task<> await_answer();
   Task<> write_answer();

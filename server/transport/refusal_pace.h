@@ -6,7 +6,8 @@
 #pragma once
 
 #include <chrono>
-#include <mutex>
+
+#include "core/threads/mutex.h"
 
 namespace latebind::server {
 
@@ -33,8 +34,8 @@ class RefusalPace {
   static constexpr Clock::duration kBurst = std::chrono::milliseconds(250);
 
   const double processors_;
-  std::mutex mutex_;
-  Clock::time_point paid_until_{};  // guarded by mutex_: when the time used so far is paid for
+  core::Mutex mutex_;
+  Clock::time_point paid_until_ LB_GUARDED_BY(mutex_){};  // when the time used so far is paid for
 };
 
 }  // namespace latebind::server

@@ -120,9 +120,9 @@ TEST_F(CInterfaceTest, WithoutAnyDeviceTheErrorTellsWhatToType) {
 }
 
 TEST_F(CInterfaceTest, UnknownDevicesAreRefusedBeforeAnythingIsLoaded) {
-  lb_embedder* embedder = nullptr;
+  lb_encoder* embedder = nullptr;
   const latebind::Options options{{"device", "nup"}};
-  EXPECT_EQ(lb_embedder_open(runtime, "x", options.get(), nullptr, &embedder), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_encoder_open(runtime, "x", options.get(), nullptr, nullptr, &embedder), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("did you mean npu?"));
 }
 
@@ -183,14 +183,14 @@ TEST_F(CInterfaceTest, NullIsMisuseNotACrash) {
   EXPECT_EQ(lb_device_list_create(runtime, 0, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_model_load_file(runtime, nullptr, nullptr, nullptr, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_model_run(nullptr, nullptr, 0, nullptr, 0, nullptr), LB_INVALID_ARGUMENT);
-  EXPECT_EQ(lb_embedder_embed(nullptr, nullptr, 0, nullptr, nullptr, nullptr, 0, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_encoder_encode(nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_model_attestation(nullptr, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_output_get(nullptr, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_device_list_count(nullptr), 0U);
   lb_last_error(nullptr);
   lb_runtime_destroy(nullptr);
   lb_model_destroy(nullptr);
-  lb_embedder_destroy(nullptr);
+  lb_encoder_destroy(nullptr);
   lb_output_destroy(nullptr);
   lb_attestation_destroy(nullptr);
   lb_device_list_destroy(nullptr);

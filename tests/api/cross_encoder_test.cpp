@@ -15,10 +15,13 @@
 
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
+#include "tests/api/encode.h"
 #include "tests/api/last_error.h"
 
 namespace {
 
+using latebind::test::dimension_of;
+using latebind::test::encode_pairs_into;
 using latebind::test::last_message;
 using nlohmann::json;
 using ::testing::ElementsAre;
@@ -43,10 +46,10 @@ class CrossEncoderInterfaceTest : public ::testing::Test {
     ASSERT_TRUE(made.ok()) << made.status().message();
     runtime = std::make_unique<latebind::Runtime>(*std::move(made));
   }
-  void TearDown() override { lb_cross_encoder_destroy(model); }
+  void TearDown() override { lb_encoder_destroy(model); }
 
   void open(const std::string& name) {
-    ASSERT_EQ(lb_cross_encoder_open(runtime->get(), model_folder(name).c_str(), nullptr, nullptr, &model), LB_OK)
+    ASSERT_EQ(lb_encoder_open(runtime->get(), model_folder(name).c_str(), nullptr, nullptr, nullptr, &model), LB_OK)
         << last_message();
     for (const json& pair : (*expected_)["pairs"])
       texts.emplace_back(pair[0].get<std::string>(), pair[1].get<std::string>());
@@ -54,16 +57,15 @@ class CrossEncoderInterfaceTest : public ::testing::Test {
       pairs.push_back({{first.data(), first.size()}, {second.data(), second.size()}});
   }
 
-  lb_code score(const lb_score_options* options = nullptr, const lb_call_options* call = nullptr,
-                lb_embed_stats* stats = nullptr) {
-    scores.assign(pairs.size() * lb_cross_encoder_label_count(model), -7.0F);
-    return lb_cross_encoder_score(model, pairs.data(), pairs.size(), options, call, scores.data(), scores.size(),
-                                  stats);
+  lb_code score(const lb_encode_options* options = nullptr, const lb_call_options* call = nullptr,
+                lb_encode_stats* stats = nullptr) {
+    scores.assign(pairs.size() * dimension_of(model), -7.0F);
+    return encode_pairs_into(scores, model, pairs.data(), pairs.size(), options, call, stats);
   }
 
   static inline std::unique_ptr<json> expected_;
   std::unique_ptr<latebind::Runtime> runtime;
-  lb_cross_encoder* model = nullptr;
+  lb_encoder* model = nullptr;
   std::vector<std::pair<std::string, std::string>> texts;
   std::vector<lb_text_pair> pairs;
   std::vector<float> scores;
@@ -71,33 +73,29 @@ class CrossEncoderInterfaceTest : public ::testing::Test {
 
 TEST_F(CrossEncoderInterfaceTest, ScoresAreTheReferencesOnesOrTheNetworksNumbers) {
   open("bert");
-  EXPECT_EQ(lb_cross_encoder_label_count(model), 1U);
+  EXPECT_EQ(dimension_of(model), 1U);
   lb_attestation* answered_by = nullptr;
   auto call = LB_INIT(lb_call_options);
   call.answered_by = &answered_by;
-  auto stats = LB_INIT(lb_embed_stats);
-  std::vector<std::uint32_t> counts(pairs.size());
-  auto options = LB_INIT(lb_score_options);
-  options.token_counts = counts.data();
-  ASSERT_EQ(score(&options, &call, &stats), LB_OK) << last_message();
+  auto stats = LB_INIT(lb_encode_stats);
+  ASSERT_EQ(score(nullptr, &call, &stats), LB_OK) << last_message();
   for (std::size_t i = 0; i < scores.size(); ++i)
     EXPECT_NEAR(scores[i], (*expected_)["scores"]["bert"][i][0].get<float>(), 1e-5F) << i;
   EXPECT_EQ(stats.texts, pairs.size());
   EXPECT_GT(stats.truncated_texts, 0U);
-  EXPECT_THAT(counts,
-              ::testing::Each(::testing::AllOf(::testing::Ge(3U), ::testing::Le(lb_cross_encoder_max_tokens(model)))));
   auto active = LB_INIT(lb_active);
   ASSERT_EQ(lb_attestation_get(answered_by, &active), LB_OK);
   EXPECT_STREQ(active.backend, "native");
   lb_attestation_destroy(answered_by);
 
-  options.raw = 1;
+  auto options = LB_INIT(lb_encode_options);
+  options.raw_scores = 1;
   ASSERT_EQ(score(&options), LB_OK) << last_message();
   for (std::size_t i = 0; i < scores.size(); ++i)
     EXPECT_NEAR(scores[i], (*expected_)["logits"]["bert"][i][0].get<float>(), 1e-5F) << i;
 
   lb_attestation* now = nullptr;
-  ASSERT_EQ(lb_cross_encoder_attestation(model, &now), LB_OK);
+  ASSERT_EQ(lb_encoder_attestation(model, &now), LB_OK);
   lb_attestation_destroy(now);
 }
 
@@ -107,7 +105,7 @@ TEST_F(CrossEncoderInterfaceTest, EveryLabelHasANameAndAScore) {
   ASSERT_TRUE(cpp.ok()) << cpp.status().message();
   EXPECT_THAT(cpp->labels(), ElementsAre("contradiction", "entailment", "neutral"));
   lb_text label{};
-  EXPECT_EQ(lb_cross_encoder_label(model, 3, &label), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_encoder_label(model, 3, &label), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("there is no label 3; the model has 3"));
   ASSERT_EQ(score(), LB_OK) << last_message();
   std::vector<latebind::TextPair> views;
@@ -125,47 +123,40 @@ TEST_F(CrossEncoderInterfaceTest, EveryLabelHasANameAndAScore) {
 
 TEST_F(CrossEncoderInterfaceTest, WrongCallsAreRefusedByWhatIsWrong) {
   open("bert");
-  auto options = LB_INIT(lb_score_options);
+  auto options = LB_INIT(lb_encode_options);
   options.max_tokens = 5;
   options.refuse_longer = 1;
   EXPECT_EQ(score(&options), LB_TEXT_TOO_LONG);
   EXPECT_THAT(last_message(), HasSubstr("pairs[0]"));
-  options = LB_INIT(lb_score_options);
+  options = LB_INIT(lb_encode_options);
   options.reserved_ = 1;
   EXPECT_EQ(score(&options), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("reserved"));
-  EXPECT_EQ(lb_cross_encoder_score(model, pairs.data(), 2, nullptr, nullptr, scores.data(), 1, nullptr),
-            LB_BUFFER_TOO_SMALL);
-  EXPECT_EQ(lb_cross_encoder_score(model, nullptr, 2, nullptr, nullptr, scores.data(), 2, nullptr),
-            LB_INVALID_ARGUMENT);
-  EXPECT_EQ(lb_cross_encoder_score(nullptr, pairs.data(), 2, nullptr, nullptr, scores.data(), 2, nullptr),
-            LB_INVALID_ARGUMENT);
-  EXPECT_EQ(lb_cross_encoder_score(model, nullptr, 0, nullptr, nullptr, nullptr, 0, nullptr), LB_OK) << last_message();
+  EXPECT_EQ(encode_pairs_into({scores.data(), 1}, model, pairs.data(), 2), LB_BUFFER_TOO_SMALL);
+  EXPECT_EQ(encode_pairs_into({scores.data(), 2}, model, nullptr, 2), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(encode_pairs_into({scores.data(), 2}, nullptr, pairs.data(), 2), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(encode_pairs_into({}, model, nullptr, 0), LB_OK) << last_message();
   pairs[1].second = {nullptr, 3};
   EXPECT_EQ(score(), LB_INVALID_ARGUMENT);
-  EXPECT_THAT(last_message(), HasSubstr("lb_cross_encoder_score: pair 1 is NULL"));
+  EXPECT_THAT(last_message(), HasSubstr("lb_encoder_encode_pairs: pair 1 is NULL"));
   pairs[1].second = {"\xff", 1};
   EXPECT_EQ(score(), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("pairs[1]"));
   lb_attestation* none = nullptr;
-  EXPECT_EQ(lb_cross_encoder_attestation(nullptr, &none), LB_INVALID_ARGUMENT);
-  EXPECT_EQ(lb_cross_encoder_label_count(nullptr), 0U);
-  EXPECT_EQ(lb_cross_encoder_max_tokens(nullptr), 0U);
-  lb_cross_encoder_destroy(nullptr);
+  EXPECT_EQ(lb_encoder_attestation(nullptr, &none), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(dimension_of(nullptr), 0U);
+  lb_encoder_destroy(nullptr);
 }
 
 TEST_F(CrossEncoderInterfaceTest, ModelsOfTheOtherKindAreRefusedWithTheCommandForThem) {
-  lb_embedder* embedder = nullptr;
-  EXPECT_EQ(lb_embedder_open(runtime->get(), model_folder("bert").c_str(), nullptr, nullptr, &embedder),
-            LB_INVALID_ARGUMENT);
-  EXPECT_THAT(last_message(), HasSubstr("is a cross-encoder"));
-  EXPECT_THAT(last_message(), HasSubstr("opens it as CrossEncoder, in C lb_cross_encoder_open()"));
-  EXPECT_EQ(embedder, nullptr);
-  const std::string vectors = kData + "tiny-bert/f32";
-  EXPECT_EQ(lb_cross_encoder_open(runtime->get(), vectors.c_str(), nullptr, nullptr, &model), LB_INVALID_ARGUMENT);
-  EXPECT_THAT(last_message(), HasSubstr("`latebind embed`"));
-  EXPECT_EQ(lb_cross_encoder_open(runtime->get(), nullptr, nullptr, nullptr, &model), LB_INVALID_ARGUMENT);
-  EXPECT_EQ(model, nullptr);
+  const auto embedder = runtime->open_embedder(model_folder("bert"));
+  EXPECT_EQ(embedder.status().code(), LB_UNSUPPORTED);
+  EXPECT_THAT(embedder.status().message(), HasSubstr("has no output 'dense'; its outputs are: score"));
+  EXPECT_THAT(embedder.status().message(), HasSubstr("is a cross-encoder"));
+  EXPECT_THAT(embedder.status().message(), HasSubstr("opens it as CrossEncoder"));
+  const auto scorer = runtime->open_cross_encoder(kData + "tiny-bert/f32");
+  EXPECT_EQ(scorer.status().code(), LB_UNSUPPORTED);
+  EXPECT_THAT(scorer.status().message(), HasSubstr("`latebind embed`"));
 }
 
 }  // namespace

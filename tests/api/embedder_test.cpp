@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "latebind/latebind.h"
+#include "tests/api/encode.h"
 #include "tests/api/last_error.h"
 #include "tests/api/options.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
 
+using latebind::test::dimension_of;
+using latebind::test::encode_into;
 using latebind::test::last_message;
 using latebind::test::with_openvino;
 using ::testing::Each;
@@ -28,10 +31,10 @@ class EmbedderInterfaceTest : public ::testing::Test {
     fake.script(kEncoder);
     ASSERT_EQ(lb_runtime_create(with_openvino(fake.file()).get(), &runtime), LB_OK);
     const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
-    ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), nullptr, nullptr, &embedder), LB_OK) << last_message();
+    ASSERT_EQ(lb_encoder_open(runtime, folder.c_str(), nullptr, nullptr, nullptr, &embedder), LB_OK) << last_message();
   }
   void TearDown() override {
-    lb_embedder_destroy(embedder);
+    lb_encoder_destroy(embedder);
     lb_runtime_destroy(runtime);
   }
 
@@ -39,14 +42,13 @@ class EmbedderInterfaceTest : public ::testing::Test {
     std::vector<lb_text> texts;
     for (const std::string_view word : words)
       texts.push_back({word.data(), word.size()});
-    vectors.assign(words.size() * lb_embedder_dimension(embedder), -7.0F);
-    return lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr, vectors.data(), vectors.size(),
-                             nullptr);
+    vectors.assign(words.size() * dimension_of(embedder), -7.0F);
+    return encode_into(vectors, embedder, texts.data(), texts.size());
   }
 
   latebind::test::FakeOpenvino fake;
   lb_runtime* runtime = nullptr;
-  lb_embedder* embedder = nullptr;
+  lb_encoder* embedder = nullptr;
   std::vector<float> vectors;
 };
 
@@ -68,14 +70,15 @@ TEST_F(EmbedderInterfaceTest, AVectorThatIsNotFiniteIsRefusedByTheTextsPosition)
 }
 
 TEST_F(EmbedderInterfaceTest, AVendorAnswersWhereNativeCannot) {
-  lb_embedder_destroy(std::exchange(embedder, nullptr));
+  lb_encoder_destroy(std::exchange(embedder, nullptr));
   const latebind::Options options{
       {"device", "native:CPU,openvino:CPU"}, {"precision", "f32"}, {"embedding.shapes", "static"}};
   const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
-  ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &embedder), LB_OK) << last_message();
+  ASSERT_EQ(lb_encoder_open(runtime, folder.c_str(), options.get(), nullptr, nullptr, &embedder), LB_OK)
+      << last_message();
   ASSERT_EQ(embed({"a"}), LB_OK) << last_message();
   lb_attestation* raw = nullptr;
-  const lb_code asked = lb_embedder_attestation(embedder, &raw);
+  const lb_code asked = lb_encoder_attestation(embedder, &raw);
   const auto instead = latebind::detail::read_attestation(asked, raw);
   ASSERT_TRUE(instead.ok());
   EXPECT_EQ(instead->backend, "openvino");
@@ -86,19 +89,18 @@ TEST_F(EmbedderInterfaceTest, AVendorAnswersWhereNativeCannot) {
 
 // A static length is compiled under a lock of its own when a text first needs it.
 TEST_F(EmbedderInterfaceTest, TextsThatAFallbackComputedAreCounted) {
-  lb_embedder_destroy(std::exchange(embedder, nullptr));
+  lb_encoder_destroy(std::exchange(embedder, nullptr));
   const std::string both = std::string(kEncoder) + "device GPU\ndevice CPU\n";
   fake.script(both);
   const latebind::Options options{{"device", "gpu,cpu"}, {"precision", "f32"}};
   const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
-  ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &embedder), LB_OK) << last_message();
+  ASSERT_EQ(lb_encoder_open(runtime, folder.c_str(), options.get(), nullptr, nullptr, &embedder), LB_OK)
+      << last_message();
   const std::array<lb_text, 2> texts{lb_text{"a cat", 5}, lb_text{"a dog", 5}};
   const auto fallback_texts = [&] {
-    vectors.resize(texts.size() * lb_embedder_dimension(embedder));
-    auto stats = LB_INIT(lb_embed_stats);
-    EXPECT_EQ(lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr, vectors.data(), vectors.size(),
-                                &stats),
-              LB_OK)
+    vectors.resize(texts.size() * dimension_of(embedder));
+    auto stats = LB_INIT(lb_encode_stats);
+    EXPECT_EQ(encode_into(vectors, embedder, texts.data(), texts.size(), nullptr, nullptr, &stats), LB_OK)
         << last_message();
     return stats.fallback_texts;
   };
@@ -108,7 +110,7 @@ TEST_F(EmbedderInterfaceTest, TextsThatAFallbackComputedAreCounted) {
   fake.script(both + "on GPU fail-shape 2,4 -1 no kernel for this shape\n");
   EXPECT_EQ(fallback_texts(), 2U);
   lb_attestation* attestation = nullptr;
-  ASSERT_EQ(lb_embedder_attestation(embedder, &attestation), LB_OK);
+  ASSERT_EQ(lb_encoder_attestation(embedder, &attestation), LB_OK);
   auto active = LB_INIT(lb_active);
   EXPECT_EQ(lb_attestation_get(attestation, &active), LB_OK);
   EXPECT_EQ(active.fallback, 0) << "the device works, and would answer the next call";
@@ -119,10 +121,11 @@ TEST_F(EmbedderInterfaceTest, ADeviceThatComputesWronglyIsPassedOverWhereThatIsA
   fake.script(std::string(kEncoder) + "device GPU\ndevice CPU\non GPU wrong-numbers\n");
   const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
   const auto opened_with = [&](const latebind::Options& options) {
-    lb_embedder_destroy(std::exchange(embedder, nullptr));
-    EXPECT_EQ(lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &embedder), LB_OK) << last_message();
+    lb_encoder_destroy(std::exchange(embedder, nullptr));
+    EXPECT_EQ(lb_encoder_open(runtime, folder.c_str(), options.get(), nullptr, nullptr, &embedder), LB_OK)
+        << last_message();
     lb_attestation* raw = nullptr;
-    const lb_code asked = lb_embedder_attestation(embedder, &raw);
+    const lb_code asked = lb_encoder_attestation(embedder, &raw);
     return latebind::detail::read_attestation(asked, raw);
   };
   const auto verified = opened_with({{"device", "openvino:GPU,openvino:CPU"},
@@ -140,14 +143,15 @@ TEST_F(EmbedderInterfaceTest, ADeviceThatComputesWronglyIsPassedOverWhereThatIsA
 }
 
 TEST_F(EmbedderInterfaceTest, WhoIsToldThatAStaticLengthFailedMayAskForItAgain) {
-  lb_embedder_destroy(std::exchange(embedder, nullptr));
+  lb_encoder_destroy(std::exchange(embedder, nullptr));
   const latebind::Options options{{"embedding.shapes", "static"}, {"embedding.static_lengths", "8"}};
   const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
-  ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &embedder), LB_OK) << last_message();
+  ASSERT_EQ(lb_encoder_open(runtime, folder.c_str(), options.get(), nullptr, nullptr, &embedder), LB_OK)
+      << last_message();
   fake.script(std::string(kEncoder) + "fail-compile-shape 1,20 -1 no room for 20\n");
   const std::string_view text = "the cat sat on the mat and the dog ran";
   struct Asker {
-    lb_embedder* embedder;
+    lb_encoder* embedder;
     std::string_view text;
     int told = 0;
     lb_code code = LB_OK;
@@ -158,8 +162,7 @@ TEST_F(EmbedderInterfaceTest, WhoIsToldThatAStaticLengthFailedMayAskForItAgain) 
         ++self.told;
         const lb_text again{self.text.data(), self.text.size()};
         std::array<float, 32> vector{};
-        self.code =
-            lb_embedder_embed(self.embedder, &again, 1, nullptr, nullptr, vector.data(), vector.size(), nullptr);
+        self.code = encode_into(vector, self.embedder, &again, 1);
       },
       &asker, LB_LOG_WARNING);
   EXPECT_NE(embed({text}), LB_OK);
@@ -172,8 +175,8 @@ TEST_F(EmbedderInterfaceTest, WhoIsToldThatAStaticLengthFailedMayAskForItAgain) 
 TEST_F(EmbedderInterfaceTest, ShapesOfItsInputsAreTheEmbeddersOwnAffair) {
   const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
   const latebind::Options options{{"input_shapes", "1x8,1x8"}};
-  lb_embedder* none = nullptr;
-  EXPECT_EQ(lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &none), LB_INVALID_ARGUMENT);
+  lb_encoder* none = nullptr;
+  EXPECT_EQ(lb_encoder_open(runtime, folder.c_str(), options.get(), nullptr, nullptr, &none), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("input_shapes are for models that are loaded as they are"));
 }
 

@@ -9,7 +9,7 @@
 #define VALUE(name, value) _Static_assert(name == (value), #name)
 
 _Static_assert(sizeof(void*) == 8 && sizeof(size_t) == 8, "these are the layouts of 64-bit systems");
-VALUE(LATEBIND_ABI_VERSION, 1);
+VALUE(LATEBIND_ABI_VERSION, 2);
 VALUE(LB_RANK_MAX, 8);
 VALUE(LB_DYNAMIC, -1);
 SIZE(lb_code, 4);
@@ -51,6 +51,13 @@ VALUE(LB_F16, 10);
 VALUE(LB_BF16, 11);
 VALUE(LB_F32, 12);
 VALUE(LB_F64, 13);
+VALUE(LB_ROLE_UNSPECIFIED, 0);
+VALUE(LB_ROLE_QUERY, 1);
+VALUE(LB_ROLE_DOCUMENT, 2);
+VALUE(LB_FORM_DENSE, 0);
+VALUE(LB_FORM_SPARSE, 1);
+VALUE(LB_FORM_RAGGED, 2);
+VALUE(LB_FORM_SCORES, 3);
 VALUE(LB_FORMAT_ONNX, 0);
 VALUE(LB_FORMAT_OPENVINO_IR, 1);
 VALUE(LB_FORMAT_BUNDLE, 2);
@@ -191,11 +198,10 @@ SIZE(lb_text_pair, 32);
 FIELD(lb_text_pair, first, 0);
 FIELD(lb_text_pair, second, 16);
 
-SIZE(lb_multi_vector_rows, 32);
-FIELD(lb_multi_vector_rows, count, 0);
-FIELD(lb_multi_vector_rows, dimension, 8);
-FIELD(lb_multi_vector_rows, begins, 16);
-FIELD(lb_multi_vector_rows, vectors, 24);
+SIZE(lb_dense_rows, 24);
+FIELD(lb_dense_rows, count, 0);
+FIELD(lb_dense_rows, dimension, 8);
+FIELD(lb_dense_rows, values, 16);
 
 SIZE(lb_sparse_rows, 32);
 FIELD(lb_sparse_rows, count, 0);
@@ -203,48 +209,75 @@ FIELD(lb_sparse_rows, begins, 8);
 FIELD(lb_sparse_rows, indices, 16);
 FIELD(lb_sparse_rows, values, 24);
 
-SIZE(lb_score_options, 40);
-FIELD(lb_score_options, struct_size, 0);
-FIELD(lb_score_options, max_tokens, 8);
-FIELD(lb_score_options, refuse_longer, 16);
-FIELD(lb_score_options, raw, 20);
-FIELD(lb_score_options, alone, 24);
-FIELD(lb_score_options, reserved_, 28);
-FIELD(lb_score_options, token_counts, 32);
+SIZE(lb_ragged_rows, 32);
+FIELD(lb_ragged_rows, count, 0);
+FIELD(lb_ragged_rows, dimension, 8);
+FIELD(lb_ragged_rows, begins, 16);
+FIELD(lb_ragged_rows, vectors, 24);
 
-SIZE(lb_embed_options, 64);
-FIELD(lb_embed_options, struct_size, 0);
-FIELD(lb_embed_options, dimensions, 8);
-FIELD(lb_embed_options, max_tokens, 16);
-FIELD(lb_embed_options, refuse_longer, 24);
-FIELD(lb_embed_options, normalize, 28);
-FIELD(lb_embed_options, alone, 32);
-FIELD(lb_embed_options, role, 36);
-FIELD(lb_embed_options, token_counts, 40);
-FIELD(lb_embed_options, prompt, 48);
-FIELD(lb_embed_options, prompt_name, 56);
+SIZE(lb_output_request, 24);
+FIELD(lb_output_request, name, 0);
+FIELD(lb_output_request, rows, 8);
+FIELD(lb_output_request, capacity, 16);
 
-SIZE(lb_embed_stats, 56);
-FIELD(lb_embed_stats, struct_size, 0);
-FIELD(lb_embed_stats, texts, 8);
-FIELD(lb_embed_stats, tokens, 16);
-FIELD(lb_embed_stats, padded_tokens, 24);
-FIELD(lb_embed_stats, truncated_texts, 32);
-FIELD(lb_embed_stats, seconds, 40);
-FIELD(lb_embed_stats, fallback_texts, 48);
+SIZE(lb_encoder_options, 32);
+FIELD(lb_encoder_options, struct_size, 0);
+FIELD(lb_encoder_options, outputs, 8);
+FIELD(lb_encoder_options, output_count, 16);
+FIELD(lb_encoder_options, role, 24);
+FIELD(lb_encoder_options, reserved_, 28);
+
+SIZE(lb_encoder_info, 64);
+FIELD(lb_encoder_info, struct_size, 0);
+FIELD(lb_encoder_info, name, 8);
+FIELD(lb_encoder_info, input, 16);
+FIELD(lb_encoder_info, output_count, 24);
+FIELD(lb_encoder_info, prompt_count, 32);
+FIELD(lb_encoder_info, max_tokens, 40);
+FIELD(lb_encoder_info, max_query_tokens, 48);
+FIELD(lb_encoder_info, has_routes, 56);
+
+SIZE(lb_output_info, 40);
+FIELD(lb_output_info, struct_size, 0);
+FIELD(lb_output_info, name, 8);
+FIELD(lb_output_info, dimension, 16);
+FIELD(lb_output_info, entries_max, 24);
+FIELD(lb_output_info, form, 32);
+
+SIZE(lb_encode_options, 80);
+FIELD(lb_encode_options, struct_size, 0);
+FIELD(lb_encode_options, outputs, 8);
+FIELD(lb_encode_options, output_count, 16);
+FIELD(lb_encode_options, dimensions, 24);
+FIELD(lb_encode_options, max_tokens, 32);
+FIELD(lb_encode_options, refuse_longer, 40);
+FIELD(lb_encode_options, normalize, 44);
+FIELD(lb_encode_options, alone, 48);
+FIELD(lb_encode_options, role, 52);
+FIELD(lb_encode_options, raw_scores, 56);
+FIELD(lb_encode_options, reserved_, 60);
+FIELD(lb_encode_options, prompt, 64);
+FIELD(lb_encode_options, prompt_name, 72);
+
+SIZE(lb_encode_stats, 56);
+FIELD(lb_encode_stats, struct_size, 0);
+FIELD(lb_encode_stats, texts, 8);
+FIELD(lb_encode_stats, tokens, 16);
+FIELD(lb_encode_stats, padded_tokens, 24);
+FIELD(lb_encode_stats, truncated_texts, 32);
+FIELD(lb_encode_stats, seconds, 40);
+FIELD(lb_encode_stats, fallback_texts, 48);
 
 SIZE(lb_stream_options, 24);
 FIELD(lb_stream_options, struct_size, 0);
 FIELD(lb_stream_options, window_texts, 8);
 FIELD(lb_stream_options, window_bytes, 16);
 
-SIZE(lb_window, 48);
+SIZE(lb_window, 32);
 FIELD(lb_window, struct_size, 0);
 FIELD(lb_window, first, 8);
 FIELD(lb_window, count, 16);
-FIELD(lb_window, dimensions, 24);
-FIELD(lb_window, vectors, 32);
-FIELD(lb_window, token_counts, 40);
+FIELD(lb_window, results, 24);
 
 SIZE(lb_job_progress, 160);
 FIELD(lb_job_progress, struct_size, 0);

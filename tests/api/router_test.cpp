@@ -38,18 +38,18 @@ TEST_F(RouterInterfaceTest, AQueryIsWeighedByTheTableAndNoDevice) {
 TEST_F(RouterInterfaceTest, AnAnswerSaysWhoMadeIt) {
   lb_runtime* raw = nullptr;
   ASSERT_EQ(lb_runtime_create(nullptr, &raw), LB_OK) << last_message();
-  lb_sparse_encoder* encoder = nullptr;
-  ASSERT_EQ(lb_sparse_encoder_open(raw, (models + "sparse").c_str(), nullptr, nullptr, &encoder), LB_OK)
+  lb_encoder* encoder = nullptr;
+  ASSERT_EQ(lb_encoder_open(raw, (models + "sparse").c_str(), nullptr, nullptr, nullptr, &encoder), LB_OK)
       << last_message();
   const lb_text text{"a dog", 5};
   for (const auto& [role, backend] : {std::pair{LB_ROLE_QUERY, "none"}, std::pair{LB_ROLE_DOCUMENT, ""}}) {
-    auto asked = LB_INIT(lb_embed_options);
+    auto asked = LB_INIT(lb_encode_options);
     asked.role = role;
     lb_attestation* by = nullptr;
     auto call = LB_INIT(lb_call_options);
     call.answered_by = &by;
-    lb_sparse_list* list = nullptr;
-    ASSERT_EQ(lb_sparse_encoder_encode(encoder, &text, 1, &asked, &call, &list, nullptr), LB_OK) << last_message();
+    lb_results* list = nullptr;
+    ASSERT_EQ(lb_encoder_encode(encoder, &text, 1, &asked, &call, &list, nullptr), LB_OK) << last_message();
     auto active = LB_INIT(lb_active);
     ASSERT_EQ(lb_attestation_get(by, &active), LB_OK);
     if (*backend != '\0') {
@@ -60,9 +60,9 @@ TEST_F(RouterInterfaceTest, AnAnswerSaysWhoMadeIt) {
       EXPECT_STRNE(active.backend, "none");
     }
     lb_attestation_destroy(by);
-    lb_sparse_list_destroy(list);
+    lb_results_destroy(list);
   }
-  lb_sparse_encoder_destroy(encoder);
+  lb_encoder_destroy(encoder);
   lb_runtime_destroy(raw);
 }
 

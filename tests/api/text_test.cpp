@@ -16,6 +16,7 @@
 
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
+#include "tests/api/encode.h"
 #include "tests/api/last_error.h"
 #include "tests/api/options.h"
 #include "tests/embedding/support.h"
@@ -23,6 +24,9 @@
 
 namespace {
 
+using latebind::test::encode_ids_into;
+using latebind::test::encode_into;
+using latebind::test::IntoRows;
 using latebind::test::last_message;
 using latebind::test::with_openvino;
 using ::testing::ElementsAre;
@@ -42,15 +46,16 @@ class TextInterfaceTest : public ::testing::Test {
     ASSERT_TRUE(opened.ok()) << opened.status().message();
     embedder = std::make_unique<latebind::Embedder>(*std::move(opened));
     ASSERT_EQ(lb_runtime_create(with_openvino(fake.file()).get(), &c_runtime), LB_OK);
-    ASSERT_EQ(lb_embedder_open(c_runtime, folder().c_str(), nullptr, nullptr, &c_embedder), LB_OK) << last_message();
+    ASSERT_EQ(lb_encoder_open(c_runtime, folder().c_str(), nullptr, nullptr, nullptr, &c_embedder), LB_OK)
+        << last_message();
   }
   void TearDown() override {
-    lb_embedder_destroy(c_embedder);
+    lb_encoder_destroy(c_embedder);
     lb_runtime_destroy(c_runtime);
   }
   static std::string folder() { return std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32"; }
 
-  std::vector<float> embed(std::string_view text, const latebind::EmbedOptions& options = {}) const {
+  std::vector<float> embed(std::string_view text, const latebind::EncodeOptions& options = {}) const {
     auto vectors = embedder->embed(text, options);
     EXPECT_TRUE(vectors.ok()) << vectors.status().message();
     return vectors ? *std::move(vectors) : std::vector<float>(kTextDimension);
@@ -60,7 +65,7 @@ class TextInterfaceTest : public ::testing::Test {
   std::unique_ptr<latebind::Runtime> runtime;
   std::unique_ptr<latebind::Embedder> embedder;
   lb_runtime* c_runtime = nullptr;
-  lb_embedder* c_embedder = nullptr;
+  lb_encoder* c_embedder = nullptr;
 };
 
 TEST_F(TextInterfaceTest, FewerDimensionsAreTheFirstOnesOfLengthOne) {
@@ -80,17 +85,16 @@ TEST_F(TextInterfaceTest, FewerDimensionsAreTheFirstOnesOfLengthOne) {
 TEST_F(TextInterfaceTest, LongTextsAreCutOrRefusedAsTheCallWants) {
   const std::string_view text = "the cat sat on the mat and the dog ran";
   const std::array<lb_text, 2> texts{lb_text{"a cat", 5}, lb_text{text.data(), text.size()}};
-  std::array<std::uint32_t, 2> counts{};
   std::vector<float> vectors(2 * kTextDimension);
-  auto options = LB_INIT(lb_embed_options);
+  auto options = LB_INIT(lb_encode_options);
   options.max_tokens = 6;
-  options.token_counts = counts.data();
-  auto stats = LB_INIT(lb_embed_stats);
-  const auto run = [&] {
-    return lb_embedder_embed(c_embedder, texts.data(), 2, &options, nullptr, vectors.data(), vectors.size(), &stats);
-  };
+  auto stats = LB_INIT(lb_encode_stats);
+  const auto run = [&] { return encode_into(vectors, c_embedder, texts.data(), 2, &options, nullptr, &stats); };
   ASSERT_EQ(run(), LB_OK) << last_message();
-  EXPECT_THAT(counts, ElementsAre(4, 6));
+  const auto results =
+      embedder->encoder().encode(std::vector<std::string_view>{"a cat", text}, {.max_tokens = options.max_tokens});
+  ASSERT_TRUE(results.ok()) << results.status().message();
+  EXPECT_THAT(results->token_counts(), ElementsAre(4, 6));
   EXPECT_EQ(stats.truncated_texts, 1U);
   options.refuse_longer = 1;
   EXPECT_EQ(run(), LB_TEXT_TOO_LONG);
@@ -98,10 +102,10 @@ TEST_F(TextInterfaceTest, LongTextsAreCutOrRefusedAsTheCallWants) {
   options.max_tokens = 1000;
   EXPECT_EQ(run(), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("1000 tokens of a text were asked for"));
-  options = LB_INIT(lb_embed_options);
+  options = LB_INIT(lb_encode_options);
   options.role = 3;
   EXPECT_EQ(run(), LB_INVALID_ARGUMENT);
-  EXPECT_THAT(last_message(), HasSubstr("lb_embed_options.role is 3"));
+  EXPECT_THAT(last_message(), HasSubstr("lb_encode_options.role is 3"));
 }
 
 TEST_F(TextInterfaceTest, IdsGiveTheVectorOfTheirText) {
@@ -115,9 +119,7 @@ TEST_F(TextInterfaceTest, IdsGiveTheVectorOfTheirText) {
   for (std::size_t i = 0; i < 2; ++i)
     ids.push_back({list->ids(i).data(), list->ids(i).size()});
   std::vector<float> vectors(2 * kTextDimension);
-  ASSERT_EQ(lb_embedder_embed_ids(c_embedder, ids.data(), 2, nullptr, nullptr, vectors.data(), vectors.size(), nullptr),
-            LB_OK)
-      << last_message();
+  ASSERT_EQ(encode_ids_into(vectors, c_embedder, ids.data(), 2), LB_OK) << last_message();
   for (std::size_t i = 0; i < 2; ++i) {
     const auto expected = embed(texts[i]);
     for (std::size_t d = 0; d < kTextDimension; ++d)
@@ -125,16 +127,13 @@ TEST_F(TextInterfaceTest, IdsGiveTheVectorOfTheirText) {
   }
   for (const std::int32_t bad : {-1, 1'000'000}) {
     const lb_token_ids one{&bad, 1};
-    EXPECT_EQ(lb_embedder_embed_ids(c_embedder, &one, 1, nullptr, nullptr, vectors.data(), vectors.size(), nullptr),
-              LB_INVALID_ARGUMENT);
+    EXPECT_EQ(encode_ids_into(vectors, c_embedder, &one, 1), LB_INVALID_ARGUMENT);
     EXPECT_THAT(last_message(), HasSubstr("texts[0]: no token has the id " + std::to_string(bad)));
   }
   const lb_token_ids none{nullptr, 0};
-  EXPECT_EQ(lb_embedder_embed_ids(c_embedder, &none, 1, nullptr, nullptr, vectors.data(), vectors.size(), nullptr),
-            LB_INVALID_ARGUMENT);
+  EXPECT_EQ(encode_ids_into(vectors, c_embedder, &none, 1), LB_INVALID_ARGUMENT);
   const lb_token_ids null{nullptr, 3};
-  EXPECT_EQ(lb_embedder_embed_ids(c_embedder, &null, 1, nullptr, nullptr, vectors.data(), vectors.size(), nullptr),
-            LB_INVALID_ARGUMENT);
+  EXPECT_EQ(encode_ids_into(vectors, c_embedder, &null, 1), LB_INVALID_ARGUMENT);
 }
 
 TEST_F(TextInterfaceTest, ACallReturnsInTimeAndSaysWhoAnswered) {
@@ -143,16 +142,14 @@ TEST_F(TextInterfaceTest, ACallReturnsInTimeAndSaysWhoAnswered) {
   std::vector<float> vectors(kTextDimension);
   auto call = LB_INIT(lb_call_options);
   call.timeout_ms = 20;
-  EXPECT_EQ(lb_embedder_embed(c_embedder, &text, 1, nullptr, &call, vectors.data(), vectors.size(), nullptr),
-            LB_DEADLINE_EXCEEDED);
+  EXPECT_EQ(encode_into(vectors, c_embedder, &text, 1, nullptr, &call), LB_DEADLINE_EXCEEDED);
   // One that is cancelled from another thread.
   lb_cancellation* cancellation = nullptr;
   ASSERT_EQ(lb_cancellation_create(&cancellation), LB_OK);
   call.timeout_ms = 0;
   call.cancellation = cancellation;
   std::thread other([&] { lb_cancellation_request(cancellation); });
-  EXPECT_EQ(lb_embedder_embed(c_embedder, &text, 1, nullptr, &call, vectors.data(), vectors.size(), nullptr),
-            LB_CANCELLED);
+  EXPECT_EQ(encode_into(vectors, c_embedder, &text, 1, nullptr, &call), LB_CANCELLED);
   other.join();
   lb_cancellation_destroy(cancellation);
 
@@ -160,8 +157,7 @@ TEST_F(TextInterfaceTest, ACallReturnsInTimeAndSaysWhoAnswered) {
   lb_attestation* answered_by = nullptr;
   call = LB_INIT(lb_call_options);
   call.answered_by = &answered_by;
-  ASSERT_EQ(lb_embedder_embed(c_embedder, &text, 1, nullptr, &call, vectors.data(), vectors.size(), nullptr), LB_OK)
-      << last_message();
+  ASSERT_EQ(encode_into(vectors, c_embedder, &text, 1, nullptr, &call), LB_OK) << last_message();
   auto active = LB_INIT(lb_active);
   ASSERT_EQ(lb_attestation_get(answered_by, &active), LB_OK);
   EXPECT_STREQ(active.backend, "openvino");
@@ -174,11 +170,11 @@ TEST_F(TextInterfaceTest, MoreTextsThanThereCanBeAreTheCallersError) {
   const lb_token_ids ids{&id, 1};
   float vector = 0;
   const auto most = static_cast<std::size_t>(-1);
-  EXPECT_EQ(lb_embedder_embed(c_embedder, &text, most, nullptr, nullptr, &vector, 1, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(encode_into({&vector, 1}, c_embedder, &text, most), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("at most 268435456 are allowed"));
-  EXPECT_EQ(lb_embedder_embed_ids(c_embedder, &ids, most, nullptr, nullptr, &vector, 1, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(encode_ids_into({&vector, 1}, c_embedder, &ids, most), LB_INVALID_ARGUMENT);
   lb_tokenizer* tokenizer = nullptr;
-  ASSERT_EQ(lb_embedder_tokenizer(c_embedder, &tokenizer), LB_OK);
+  ASSERT_EQ(lb_encoder_tokenizer(c_embedder, &tokenizer), LB_OK);
   lb_token_list* list = nullptr;
   EXPECT_EQ(lb_tokenizer_encode(tokenizer, &text, most, 0, &list), LB_INVALID_ARGUMENT);
   lb_tokenizer_destroy(tokenizer);
@@ -250,10 +246,12 @@ TEST_F(TextInterfaceTest, AStreamIsPulledInWindows) {
     EXPECT_EQ(window->first, seen);
     if (window->count == 0) break;
     EXPECT_EQ(window->count, 3U);
+    EXPECT_EQ(window->results.size(), 3U);
+    EXPECT_EQ(window->results.token_counts().size(), 3U);
     for (std::size_t i = 0; i < window->count; ++i, ++seen) {
       const auto expected = embed(texts[seen]);
       for (std::size_t d = 0; d < kTextDimension; ++d)
-        EXPECT_NEAR(window->vectors[i * kTextDimension + d], expected[d], 1e-6);
+        EXPECT_NEAR((*window->results.dense())[i][d], expected[d], 1e-6);
     }
   }
   EXPECT_EQ(seen, texts.size());
@@ -296,7 +294,7 @@ TEST_F(TextInterfaceTest, AStreamTakesWhatThereIsRoomForAndWaitsAsLongAsItIsTold
 TEST_F(TextInterfaceTest, AStreamOutlivesItsEmbedderAndEndsWithItsFirstError) {
   lb_stream* stream = nullptr;
   ASSERT_EQ(lb_stream_open(c_embedder, nullptr, nullptr, &stream), LB_OK) << last_message();
-  lb_embedder_destroy(std::exchange(c_embedder, nullptr));
+  lb_encoder_destroy(std::exchange(c_embedder, nullptr));
   const std::array<lb_text, 2> texts{lb_text{"a cat", 5}, lb_text{"\xff", 1}};
   std::size_t taken = 7;
   EXPECT_EQ(lb_stream_push(stream, texts.data(), 2, &taken), LB_INVALID_ARGUMENT);
@@ -326,15 +324,15 @@ TEST_F(TextInterfaceTest, NullsAndStructsWithoutASizeAreRefused) {
   EXPECT_EQ(window.count, 0U);
   lb_stream_destroy(stream);
   lb_stream_destroy(nullptr);
-  std::uint32_t count = 0;
-  auto options = LB_INIT(lb_embed_options);
-  options.token_counts = &count;
-  EXPECT_EQ(lb_stream_open(c_embedder, &options, nullptr, &stream), LB_INVALID_ARGUMENT);
+  std::vector<float> rows(kTextDimension);
+  const IntoRows options(rows);
+  EXPECT_EQ(lb_stream_open(c_embedder, options.get(), nullptr, &stream), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("rows are pulled with each window"));
 
   lb_tokenizer* tokenizer = nullptr;
   EXPECT_EQ(lb_tokenizer_open("/nowhere", &tokenizer), LB_NOT_FOUND) << last_message();
   EXPECT_EQ(lb_tokenizer_open(nullptr, &tokenizer), LB_INVALID_ARGUMENT);
-  EXPECT_EQ(lb_embedder_tokenizer(nullptr, &tokenizer), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_encoder_tokenizer(nullptr, &tokenizer), LB_INVALID_ARGUMENT);
   lb_tokenizer_destroy(nullptr);
   lb_token_list_destroy(nullptr);
 }
@@ -371,7 +369,7 @@ class PromptInterfaceTest : public TextInterfaceTest {
     ASSERT_TRUE(opened.ok()) << opened.status().message();
     prompted = std::make_unique<latebind::Embedder>(*std::move(opened));
   }
-  std::vector<float> vector_of(std::string_view text, const latebind::EmbedOptions& options = {}) const {
+  std::vector<float> vector_of(std::string_view text, const latebind::EncodeOptions& options = {}) const {
     auto vectors = prompted->embed(text, options);
     EXPECT_TRUE(vectors.ok()) << vectors.status().message();
     return vectors ? *std::move(vectors) : std::vector<float>();
@@ -397,7 +395,9 @@ TEST_F(PromptInterfaceTest, TheModelsDefaultIsBeforeTextsUnlessACallChooses) {
   ASSERT_TRUE(stream->finish().ok());
   const auto window = stream->pull();
   ASSERT_TRUE(window.ok()) << window.status().message();
-  EXPECT_EQ(std::vector<float>(window->vectors.begin(), window->vectors.end()), expected);
+  const auto rows = window->results.dense();
+  ASSERT_TRUE(rows.ok()) << rows.status().message();
+  EXPECT_EQ(std::vector<float>(rows->values.begin(), rows->values.end()), expected);
 }
 
 TEST_F(PromptInterfaceTest, IdsAreThoseOfTheVectorsAndHaveNoPromptOfTheirOwn) {
@@ -407,12 +407,12 @@ TEST_F(PromptInterfaceTest, IdsAreThoseOfTheVectorsAndHaveNoPromptOfTheirOwn) {
   const auto by_default = tokenizer->encode({&text, 1});
   ASSERT_TRUE(by_default.ok());
   EXPECT_EQ(by_default->ids(0).size(), 5U);
-  const auto alone = tokenizer->encode({&text, 1}, latebind::EmbedOptions{.prompt = ""});
+  const auto alone = tokenizer->encode({&text, 1}, latebind::EncodeOptions{.prompt = ""});
   ASSERT_TRUE(alone.ok());
   EXPECT_EQ(alone->ids(0).size(), 3U);
-  const latebind::EmbedOptions strict{.max_tokens = 4, .refuse_longer = true};
+  const latebind::EncodeOptions strict{.max_tokens = 4, .refuse_longer = true};
   EXPECT_EQ(tokenizer->encode({&text, 1}, strict).status().code(), LB_TEXT_TOO_LONG);
-  const latebind::EmbedOptions other{.prompt_name = "other"};
+  const latebind::EncodeOptions other{.prompt_name = "other"};
   EXPECT_EQ(tokenizer->encode({&text, 1}, other).status().code(), LB_INVALID_ARGUMENT);
   const auto of_embedder = prompted->tokenizer();
   ASSERT_TRUE(of_embedder.ok());
@@ -421,25 +421,25 @@ TEST_F(PromptInterfaceTest, IdsAreThoseOfTheVectorsAndHaveNoPromptOfTheirOwn) {
   ASSERT_EQ(ids->ids(0).size(), 5U);
 
   lb_runtime* made = nullptr;
-  lb_embedder* raw = nullptr;
+  lb_encoder* raw = nullptr;
   ASSERT_EQ(lb_runtime_create(with_openvino(fake.file()).get(), &made), LB_OK);
-  ASSERT_EQ(lb_embedder_open(made, scratch.path().string().c_str(), nullptr, nullptr, &raw), LB_OK) << last_message();
+  ASSERT_EQ(lb_encoder_open(made, scratch.path().string().c_str(), nullptr, nullptr, nullptr, &raw), LB_OK)
+      << last_message();
   std::vector<float> vector(kTextDimension);
   const lb_token_ids given{ids->ids(0).data(), ids->ids(0).size()};
-  auto options = LB_INIT(lb_embed_options);
+  auto options = LB_INIT(lb_encode_options);
   options.prompt = "";
-  EXPECT_EQ(lb_embedder_embed_ids(raw, &given, 1, &options, nullptr, vector.data(), vector.size(), nullptr), LB_OK);
+  EXPECT_EQ(encode_ids_into(vector, raw, &given, 1, &options), LB_OK);
   EXPECT_EQ(vector, vector_of("sat"));
   options.prompt = "x";
-  EXPECT_EQ(lb_embedder_embed_ids(raw, &given, 1, &options, nullptr, vector.data(), vector.size(), nullptr),
-            LB_INVALID_ARGUMENT);
+  EXPECT_EQ(encode_ids_into(vector, raw, &given, 1, &options), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("not before token ids"));
-  lb_embedder_destroy(raw);
+  lb_encoder_destroy(raw);
   lb_runtime_destroy(made);
 }
 
 TEST_F(PromptInterfaceTest, AChoiceThatIsNoneIsRefused) {
-  const auto refusal = [&](const latebind::EmbedOptions& options) {
+  const auto refusal = [&](const latebind::EncodeOptions& options) {
     const auto found = prompted->embed("sat", options);
     EXPECT_EQ(found.status().code(), LB_INVALID_ARGUMENT);
     return std::string(found.status().message());
@@ -447,14 +447,14 @@ TEST_F(PromptInterfaceTest, AChoiceThatIsNoneIsRefused) {
   EXPECT_THAT(refusal({.prompt_name = "other"}), HasSubstr("no prompt 'other'; it has: none, query"));
   EXPECT_THAT(refusal({.prompt = "a", .prompt_name = "query"}), HasSubstr("give one of them"));
   EXPECT_THAT(refusal({.prompt = "\xff"}), HasSubstr("the prompt is not UTF-8"));
-  // A struct of a caller that was built before there were prompts.
-  lb_embed_options older{};
-  older.struct_size = offsetof(lb_embed_options, prompt);
+  // The struct of a caller that was built before there were prompts.
+  lb_encode_options older{};
+  older.struct_size = offsetof(lb_encode_options, prompt);
   older.prompt = "not read";
   const std::string_view text = "sat";
   const lb_text c_text{text.data(), text.size()};
   std::vector<float> vector(kTextDimension);
-  EXPECT_EQ(lb_embedder_embed(c_embedder, &c_text, 1, &older, nullptr, vector.data(), vector.size(), nullptr), LB_OK);
+  EXPECT_EQ(encode_into(vector, c_embedder, &c_text, 1, &older), LB_OK);
   EXPECT_EQ(vector, embed("sat"));
 }
 

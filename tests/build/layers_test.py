@@ -80,6 +80,17 @@ class LayersTest(unittest.TestCase):
         self.assert_allowed("cli/a.cpp", '#include "app/backends.h"')
         self.assert_allowed("examples/a.c", "#include <latebind/latebind.h>")
 
+    def test_fields_of_protobuf_have_names(self):
+        for code in (
+            "if (field->number == 7) return;",
+            "switch (field->number) { case 7: return; }",
+            'message.add_bytes(3, "x");',
+            "auto graph = sub_message(text_in(bytes, kName), 7);",
+        ):
+            self.assert_refused("core/graph/a.cpp", code + '\n#include "core/graph/protobuf.h"', "number of a field")
+        self.assert_allowed("core/graph/a.cpp", '#include "core/graph/protobuf.h"\nbool a = field->number == ModelProto::kGraph;')
+        self.assert_allowed("core/graph/a.cpp", "bool a = field->number == 7;")
+
     def test_calls_of_the_system_belong_to_the_platform(self):
         for header in ("dlfcn.h", "sys/mman.h", "unistd.h", "windows.h"):
             self.assert_refused("core/a.cpp", f"#include <{header}>", "operating system")
@@ -102,6 +113,17 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("core/a.cpp", 'auto a = "//"; auto b = "openvino";', "must not know that vendor")
         self.assert_refused("core/a.cpp", "auto a = '\"'; auto b = \"openvino\"; // \"", "must not know that vendor")
         self.assert_allowed("core/a.cpp", "int a = 1'000; // it's openvino")
+
+    def test_mutexes_are_those_that_are_checked(self):
+        for name in ("mutex", "recursive_mutex", "lock_guard", "unique_lock<M>", "condition_variable"):
+            self.assert_refused("core/a.cpp", f"std::{name} a;", "which clang checks")
+            self.assert_refused("hosts/executorch/a.cpp", f"std::{name} a;", "which clang checks")
+            self.assert_allowed("examples/a.cpp", f"std::{name} a;")
+            self.assert_allowed("core/threads/mutex.h", f"std::{name} a;")
+        self.assert_allowed("core/a.cpp", "std::once_flag a;  // not a std::mutex")
+        self.assert_allowed("core/platform/a.cpp", '#include "core/threads/mutex.h"')
+        self.assert_refused("core/platform/a.cpp", '#include "core/threads/cancellation.h"', "may include only")
+        self.assert_refused("core/threads/mutex.h", '#include "core/status.h"', "may include only")
 
     def test_libraries_stay_where_they_are_needed(self):
         self.assert_refused("core/a.cpp", "#include <openssl/evp.h>", "is for core/platform/ only")

@@ -27,12 +27,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Device npu(const std::string& architecture, bool has_compiler = true) {
-  Device device{"second", "NPU." + architecture, DeviceKind::kNpu, "an NPU", "1.0", {}};
-  device.metadata = {{"IsVirtual", "1"},
-                     {"Architecture", architecture},
-                     {"Precisions", "f16"},
-                     {"CompilerInstalled", has_compiler ? "1" : "0"}};
-  if (!has_compiler) device.metadata["Missing"] = "libcompiler.so, which the driver's package has";
+  Device device{"second", "NPU." + architecture, DeviceKind::kNpu, "an NPU", "1.0"};
+  device.traits.architecture = architecture;
+  device.traits.precisions = {Precision::kF16};
+  VirtualTraits& target = device.traits.virtual_device.emplace();
+  target.compiler = has_compiler ? TargetCompiler::kInstalled : TargetCompiler::kMissing;
+  if (!has_compiler) target.missing = "libcompiler.so, which the driver's package has";
   return device;
 }
 
@@ -109,7 +109,7 @@ TEST_F(CompileTest, FindsTargetsByKindArchitectureAndName) {
 
 TEST_F(CompileTest, AGpusTargetNamesItsArchitectureIfThatIsOneWord) {
   const auto gpu_of = [&](const std::string& architecture) {
-    second->present.back() = {"second", "GPU", DeviceKind::kGpu, "a GPU", "1.0", {{"Architecture", architecture}}};
+    second->present.back() = {"second", "GPU", DeviceKind::kGpu, "a GPU", "1.0", {.architecture = architecture}};
     return job("gpu");
   };
   EXPECT_EQ(gpu_of("v12.55.8").target.device.target(), "gpu:v12.55.8");
@@ -278,7 +278,7 @@ TEST_F(CompileTest, ADeviceThatIsHereTakesWhatWasMadeForItsArchitecture) {
   const auto blobs = BundleBlobs::of(bundle({job("npu:v1", {Shape{1, 8}})}));
   Device real = npu("v1");
   real.name = "NPU";
-  real.metadata.erase("IsVirtual");
+  real.traits.virtual_device.reset();
   CompileOptions options;
   options.precision = Precision::kF16;
   options.input_shapes = {Shape{1, 8}};

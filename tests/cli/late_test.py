@@ -1,5 +1,5 @@
 """Multi-vector encoders (late interaction, ColBERT): the vectors and scores that sentence-transformers gives, by `latebind
-embed --output-format multi-vector`, `latebind search` and `latebind rerank`."""
+embed`, `latebind search` and `latebind rerank`."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ def lines_of(texts):
 
 
 def embed(model, texts, *arguments):
-    command = ("embed", "--model", model, "--output-format", "multi-vector", "--input-format", "jsonl", "-q", *arguments)
+    command = ("embed", "--model", model, "--outputs", "multi_vector", "--input-format", "jsonl", "-q", *arguments)
     found = [json.loads(line) for line in good(*command, input=lines_of(texts)).stdout.splitlines()]
     assert [one["index"] for one in found] == list(range(len(texts)))
     return [one["vectors"] for one in found]
@@ -96,7 +96,7 @@ def test_an_onnx_folder_gives_the_same(name, tmp_path):
     (model / "model.safetensors").unlink()
     for device in ("openvino:CPU", "onnxruntime:CPU"):
         assert_both_roles(model, name, "--device", device)
-    message = bad(1, "embed", "--model", model, "--output-format", "multi-vector", "--onnx-file", "states.onnx", input="a\n")
+    message = bad(1, "embed", "--model", model, "--outputs", "multi_vector", "--onnx-file", "states.onnx", input="a\n")
     assert "a projection of each token's vector is to follow" in message
 
 
@@ -121,13 +121,13 @@ def test_tokens_are_those_of_the_role():
 
 
 def test_each_kind_names_the_command_for_it():
-    message = bad(1, "embed", "--model", FOLDER / "bert", input="a\n")
-    assert "is a multi-vector encoder" in message and "latebind embed --output-format multi-vector" in message
-    message = bad(1, "embed", "--model", TINY, "--output-format", "multi-vector", input="a\n")
+    message = bad(1, "embed", "--model", FOLDER / "bert", "--outputs", "dense", input="a\n")
+    assert "bert has no output 'dense'; its outputs are: multi_vector, token_vectors. It is a multi-vector encoder" in message
+    message = bad(1, "embed", "--model", TINY, "--outputs", "multi_vector", input="a\n")
     assert "gives vectors for texts" in message and "latebind embed" in message
     for kind, words in (("sparse_encoders", "is a sparse encoder"), ("cross_encoders", "is a cross-encoder")):
         other = SOURCE / "tests" / "data" / kind / "bert"
-        assert words in bad(1, "embed", "--model", other, "--output-format", "multi-vector", input="a\n")
+        assert words in bad(1, "embed", "--model", other, "--outputs", "multi_vector", input="a\n")
     assert words in bad(1, "search", "--model", other, "--query", "q", "-", input="a\n")
     message = bad(2, "rerank", "--model", FOLDER / "bert", "--raw-scores", "--query", "q", "-", input="a\n")
     assert "--raw-scores is for cross-encoders" in message
@@ -143,7 +143,7 @@ def change(file, **members):
 
 
 def refusal(model, *arguments):
-    return bad(1, "embed", "--model", model, "--output-format", "multi-vector", *arguments, input="a\n")
+    return bad(1, "embed", "--model", model, "--outputs", "multi_vector", *arguments, input="a\n")
 
 
 def test_what_is_not_known_is_refused_by_name(folder):
@@ -154,24 +154,24 @@ def test_what_is_not_known_is_refused_by_name(folder):
                              ({"length": None}, "'length' of 'query_expansion' is missing"),
                              ({"length": 0}, "'length'"), ({"length": 25}, "queries are filled up to 25 tokens; the network takes 24"),
                              ({"attend": "yes"}, "'attend'"), ({"token": ""}, "'token'"), ({"token": 7}, "'token'"),
-                             ({"token": "unheard"}, "filled up with 'unheard', which is no token"),
+                             ({"token": "unheard"}, "filled up with 'unheard', which is not a token"),
                              ({"side": "left"}, "'query_expansion' has 'side'")):
         change(network, query_expansion=expansion | changed)
         assert message in refusal(model), changed
     change(network, query_expansion=["fixed"])
-    assert "'query_expansion' is no object" in refusal(model)
+    assert "'query_expansion' is not an object" in refusal(model)
     change(network, query_expansion=expansion, query_length=10)
     assert "'query_length' is 10, less than the 11 tokens that queries are filled up to" in refusal(model)
     change(network, query_length=None, document_length="long")
     assert "'document_length'" in refusal(model)
     change(network, document_length=12)
     mask = model / "2_MultiVectorMask" / "config.json"
-    for changed, message in (({"skiplist_words": "!"}, "'skiplist_words' is no list"),
+    for changed, message in (({"skiplist_words": "!"}, "'skiplist_words' is not a list"),
                              ({"skiplist_words": [3]}, "'skiplist_words' has 3"),
                              ({"skiplist_words": ["x" * 300]}, "'skiplist_words' has"),
                              ({"skiplist_tasks": ["passage"]}, "'skiplist_tasks' has \"passage\"; supported are query and document"),
                              ({"keep_only_token_ids": [-1]}, "'keep_only_token_ids' has -1"),
-                             ({"keep_only_token_ids": 3}, "'keep_only_token_ids' is no list")):
+                             ({"keep_only_token_ids": 3}, "'keep_only_token_ids' is not a list")):
         old = mask.read_text()
         change(mask, **changed)
         assert message in refusal(model), changed

@@ -468,7 +468,7 @@ def test_modules_behind_a_ready_onnx_file_are_refused(model, tmp_path):
     good("export", "--model", model, "--output", tmp_path / "model.onnx")
     (add_modules(model) / "model.safetensors").unlink()
     (tmp_path / "model.onnx").rename(model / "model.onnx")
-    assert "modules with weights behind pooling" in bad(1, "embed", "--model", model, input="text\n")
+    assert "modules with weights after the pooling" in bad(1, "embed", "--model", model, input="text\n")
 
 
 def test_a_missing_piece_or_a_strange_one_is_refused(model):
@@ -482,7 +482,7 @@ def test_a_missing_piece_or_a_strange_one_is_refused(model):
     tensor = next(iter(listed["weight_map"]))
     for piece in "../model.safetensors", "/etc/passwd", "", 7, ".hidden":
         index.write_text(json.dumps({"weight_map": listed["weight_map"] | {tensor: piece}}))
-        assert "is no file of the folder" in bad(1, "embed", "--model", model, input="text\n")
+        assert "is not a file of the folder" in bad(1, "embed", "--model", model, input="text\n")
     for damaged in "{}", '{"weight_map": {}}', '{"weight_map": []}', "[]":
         index.write_text(damaged)
         assert "'weight_map'" in bad(1, "embed", "--model", model, input="text\n")

@@ -148,10 +148,10 @@ def test_what_the_configuration_says_of_the_network_does_not_matter(model):
         ("../model_other.onnx", "leads out of the model's folder"),
         ("/etc/passwd", "leads out of the model's folder"),
         ("onnx\\model_other.onnx", "leads out of the model's folder"),
-        ("onnx/model_none.onnx", "is no file of the model's folder"),
-        ("onnx", "is no file of the model's folder"),
-        ("config.json", "is no ONNX file"),
-        ("onnx/model.onnx", "is no ONNX file"),
+        ("onnx/model_none.onnx", "is not a file of the model's folder"),
+        ("onnx", "is not a file of the model's folder"),
+        ("config.json", "is not an ONNX file"),
+        ("onnx/model.onnx", "is not an ONNX file"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_what_there_is(model, file, said):

@@ -1,5 +1,7 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -19,6 +21,8 @@ namespace latebind::cli {
 namespace {
 
 using core::Status;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // Keeps what is written.
 class MemorySink final : public ByteSink {
@@ -40,27 +44,38 @@ class MemorySink final : public ByteSink {
   bool can_rewrite_;
 };
 
-embedding::VectorWindow vectors(std::span<const float> numbers) {
-  embedding::VectorWindow window;
-  window.vectors = numbers;
-  return window;
+using embedding::ResultForm;
+using embedding::ResultWindow;
+
+// A writer to these files.
+core::Result<std::unique_ptr<VectorWriter>> writer_to(std::vector<std::string>& files, VectorFormat format,
+                                                      std::vector<WrittenOutput> outputs, bool can_rewrite = true) {
+  files.resize(files_of(format, "f.npy", outputs).size());
+  std::vector<std::unique_ptr<ByteSink>> sinks;
+  for (std::string& file : files)
+    sinks.push_back(std::make_unique<MemorySink>(file, can_rewrite));
+  return VectorWriter::make(format, std::move(sinks), std::move(outputs));
 }
 
-embedding::VectorWindow sparse_vectors(std::span<const embedding::SparseVector> sparse) {
-  embedding::VectorWindow window;
-  window.sparse = sparse;
-  return window;
+const WrittenOutput kSparse{.name = "sparse", .form = ResultForm::kSparseRow};
+WrittenOutput rows_of(std::size_t dimension) {
+  return {.name = "dense", .form = ResultForm::kRow, .dimension = dimension};
+}
+WrittenOutput ragged_rows_of(std::size_t dimension) {
+  return {.name = "token_vectors", .form = ResultForm::kRaggedRows, .dimension = dimension};
 }
 
 TEST(VectorWriterTest, WritesJsonThatReadsBackBitForBit) {
-  std::string bytes;
-  auto writer = VectorWriter::make(VectorFormat::kJsonl, std::make_unique<MemorySink>(bytes), 3);
+  std::vector<std::string> files;
+  const auto writer = writer_to(files, VectorFormat::kJsonl, {rows_of(3)});
   ASSERT_TRUE(writer.ok());
   const std::vector<float> values{0.1F, -0.0F, std::numeric_limits<float>::denorm_min(), 1.0F / 3, 16777217.0F, -1e30F};
-  ASSERT_TRUE((*writer)->write(vectors(std::span(values).first(3))).ok());
-  ASSERT_TRUE((*writer)->write(vectors(std::span(values).last(3))).ok());
+  const std::vector<ResultWindow> first{{.vectors = std::span(values).first(3)}};
+  const std::vector<ResultWindow> last{{.vectors = std::span(values).last(3)}};
+  ASSERT_TRUE((*writer)->write(first, 1).ok());
+  ASSERT_TRUE((*writer)->write(last, 1).ok());
   ASSERT_TRUE((*writer)->finish().ok());
-  std::istringstream lines(bytes);
+  std::istringstream lines(files[0]);
   std::size_t index = 0;
   for (std::string line; std::getline(lines, line); ++index) {
     const auto json = nlohmann::json::parse(line);
@@ -71,34 +86,88 @@ TEST(VectorWriterTest, WritesJsonThatReadsBackBitForBit) {
     }
   }
   EXPECT_EQ(index, 2U);
-  EXPECT_NE(bytes.find("[0.1,-0.0,1e-45]"), std::string::npos) << bytes;
+  EXPECT_NE(files[0].find("[0.1,-0.0,1e-45]"), std::string::npos) << files[0];
 }
 
-TEST(VectorWriterTest, WritesSparseVectorsALineEach) {
-  std::string bytes;
-  auto writer = VectorWriter::make(VectorFormat::kSparse, std::make_unique<MemorySink>(bytes), 30'522);
-  ASSERT_TRUE(writer.ok());
+TEST(VectorWriterTest, TheMembersOfALineAreThoseOfTheResultsForm) {
   const std::vector<embedding::SparseVector> sparse{{.indices = {3, 30'521}, .values = {0.1F, 1.0F / 3}}, {}};
-  ASSERT_TRUE((*writer)->write(sparse_vectors(sparse)).ok());
-  ASSERT_TRUE((*writer)->finish().ok());
-  EXPECT_EQ(bytes,
-            "{\"index\":0,\"indices\":[3,30521],\"values\":[0.1,0.33333334]}\n"
+  const std::vector<float> rows{1, 2, 3, 4};
+  const std::vector<float> of_tokens{5, 6, 7};
+  const std::vector<std::uint32_t> counts{2, 1};
+  const ResultWindow of_terms{.sparse = sparse};
+  const ResultWindow dense{.vectors = rows};
+  const ResultWindow ragged{.vectors = of_tokens, .vector_counts = counts};
+  const auto lines_of = [](const std::vector<WrittenOutput>& outputs, const std::vector<ResultWindow>& results) {
+    std::vector<std::string> files;
+    const auto writer = writer_to(files, VectorFormat::kJsonl, outputs);
+    EXPECT_TRUE((*writer)->write(results, 2, std::vector<std::string>{"\"a\"", ""}).ok());
+    EXPECT_TRUE((*writer)->finish().ok());
+    return files[0];
+  };
+  EXPECT_EQ(lines_of({kSparse}, {of_terms}),
+            "{\"index\":0,\"id\":\"a\",\"indices\":[3,30521],\"values\":[0.1,0.33333334]}\n"
             "{\"index\":1,\"indices\":[],\"values\":[]}\n");
+  EXPECT_EQ(lines_of({ragged_rows_of(1)}, {ragged}),
+            "{\"index\":0,\"id\":\"a\",\"vectors\":[[5],[6]]}\n"
+            "{\"index\":1,\"vectors\":[[7]]}\n");
+  EXPECT_EQ(lines_of({rows_of(2), ragged_rows_of(1), kSparse}, {dense, ragged, of_terms}),
+            "{\"index\":0,\"id\":\"a\",\"dense\":[1,2],\"token_vectors\":[[5],[6]],"
+            "\"sparse\":{\"indices\":[3,30521],\"values\":[0.1,0.33333334]}}\n"
+            "{\"index\":1,\"dense\":[3,4],\"token_vectors\":[[7]],\"sparse\":{\"indices\":[],\"values\":[]}}\n");
 }
 
 TEST(VectorWriterTest, PutsTheCountIntoTheNpyHeaderAtTheEnd) {
   for (const bool can_rewrite : {true, false}) {
-    std::string bytes;
-    auto writer = VectorWriter::make(VectorFormat::kNpy, std::make_unique<MemorySink>(bytes, can_rewrite), 2);
+    std::vector<std::string> files;
+    const auto writer = writer_to(files, VectorFormat::kNpy, {rows_of(2)}, can_rewrite);
     ASSERT_TRUE(writer.ok()) << writer.status().to_string();
     const std::vector<float> values{1, 2, 3, 4, 5, 6};
-    ASSERT_TRUE((*writer)->write(vectors(std::span(values).first(4))).ok());
-    ASSERT_TRUE((*writer)->write(vectors(std::span(values).last(2))).ok());
+    ASSERT_TRUE((*writer)->write(std::vector<ResultWindow>{{.vectors = std::span(values).first(4)}}, 2).ok());
+    ASSERT_TRUE((*writer)->write(std::vector<ResultWindow>{{.vectors = std::span(values).last(2)}}, 1).ok());
     ASSERT_TRUE((*writer)->finish().ok());
-    EXPECT_NE(bytes.find("'shape': (3, 2)"), std::string::npos);
-    ASSERT_EQ(bytes.size(), 128U + 24U);
-    EXPECT_EQ(std::memcmp(bytes.data() + 128, values.data(), 24), 0);
+    EXPECT_NE(files[0].find("'shape': (3, 2)"), std::string::npos);
+    ASSERT_EQ(files[0].size(), 128U + 24U);
+    EXPECT_EQ(std::memcmp(files[0].data() + 128, values.data(), 24), 0);
   }
+}
+
+TEST(VectorWriterTest, NpyHasAFileForEachOutput) {
+  const std::vector<WrittenOutput> outputs{rows_of(2), ragged_rows_of(1)};
+  EXPECT_THAT(files_of(VectorFormat::kNpy, "a/v.npy", outputs),
+              ElementsAre("a/v.dense.npy", "a/v.token_vectors.npy", "a/v.token_vectors.counts.npy"));
+  EXPECT_THAT(files_of(VectorFormat::kNpy, "v", {&outputs[1], 1}),
+              ElementsAre("v.token_vectors.npy", "v.token_vectors.counts.npy"));
+  EXPECT_THAT(files_of(VectorFormat::kNpy, "v.npy", {outputs.data(), 1}), ElementsAre("v.npy"));
+  EXPECT_THAT(files_of(VectorFormat::kJsonl, "v.jsonl", outputs), ElementsAre("v.jsonl"));
+  std::vector<std::string> files;
+  const auto writer = writer_to(files, VectorFormat::kNpy, outputs);
+  ASSERT_TRUE(writer.ok()) << writer.status().to_string();
+  const std::vector<float> rows{1, 2, 3, 4};
+  const std::vector<float> of_tokens{5, 6, 7};
+  const std::vector<std::uint32_t> counts{2, 1};
+  const std::vector<ResultWindow> results{{.vectors = rows}, {.vectors = of_tokens, .vector_counts = counts}};
+  ASSERT_TRUE((*writer)->write(results, 2).ok());
+  ASSERT_TRUE((*writer)->finish().ok());
+  EXPECT_THAT(files[0], HasSubstr("'<f4', 'fortran_order': False, 'shape': (2, 2)"));
+  EXPECT_THAT(files[1], HasSubstr("'<f4', 'fortran_order': False, 'shape': (3, 1)"));
+  EXPECT_THAT(files[2], HasSubstr("'<i8', 'fortran_order': False, 'shape': (2,)"));
+  EXPECT_EQ(std::memcmp(files[1].data() + 128, of_tokens.data(), 12), 0);
+  const std::vector<std::int64_t> written{2, 1};
+  ASSERT_EQ(files[2].size(), 128U + 16U);
+  EXPECT_EQ(std::memcmp(files[2].data() + 128, written.data(), 16), 0);
+}
+
+TEST(VectorWriterTest, RefusesFormatsThatCannotHoldTheResults) {
+  const auto refused = [](VectorFormat format, const std::vector<WrittenOutput>& outputs) {
+    const Status status = check_format(format, outputs);
+    EXPECT_EQ(status.code(), core::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.message(), HasSubstr("--output-format jsonl"));
+    return std::string(status.message());
+  };
+  EXPECT_THAT(refused(VectorFormat::kNpy, {rows_of(2), kSparse}), HasSubstr("'sparse' has sparse vectors"));
+  EXPECT_THAT(refused(VectorFormat::kF32, {ragged_rows_of(2)}), HasSubstr("'token_vectors' has a vector for each"));
+  EXPECT_THAT(refused(VectorFormat::kF32, {rows_of(2), rows_of(2)}), HasSubstr("the rows of one output"));
+  EXPECT_TRUE(check_format(VectorFormat::kJsonl, std::vector{rows_of(2), kSparse, ragged_rows_of(2)}).ok());
 }
 
 TEST(ProgressTest, SaysRateAndRemainingTime) {

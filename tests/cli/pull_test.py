@@ -296,7 +296,7 @@ def test_a_short_name_of_a_cross_encoder_has_its_own_owner(hub, place, tmp_path)
     assert "the name cross-encoder/none on the hub" in line
     line = bad(1, "search", "--model", TINY, "--rerank", "none", "--query", "a", "lines.txt", env=place.env, cwd=tmp_path)
     assert "the name cross-encoder/none on the hub" in line
-    line = bad(1, "embed", "--model", "none", "--output-format", "sparse", "lines.txt", env=place.env, cwd=tmp_path)
+    line = bad(1, "embed", "--model", "none", "--outputs", "sparse", "lines.txt", env=place.env, cwd=tmp_path)
     assert "the name sparse-encoder/none on the hub" in line
     assert set(hub.asked()) == {f"hub GET /api/models/{owner}/none/revision/main"
                                 for owner in ("cross-encoder", "sparse-encoder")}

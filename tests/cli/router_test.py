@@ -16,9 +16,8 @@ SPARSE = ("alone", "published", "sparse")
 CASES = [(name, role) for name, roles in EXPECTED["vectors"].items() for role in roles]
 
 
-def embed(model, role, *arguments, lines=LINES, kind=None):
+def embed(model, role, *arguments, lines=LINES, kind="jsonl"):
     words = ("--role", role) if role else ()
-    kind = kind or ("sparse" if model.name in SPARSE else "jsonl")
     command = ("embed", "--model", model, *words, "--output-format", kind, "--input-format", "jsonl", *arguments)
     return good(*command, input=lines)
 
@@ -48,7 +47,7 @@ def test_no_device_has_a_part_in_a_query_of_a_table():
     # What is loaded for documents is not loaded for queries.
     assert_same(embed(FOLDER / "sparse", "query", "-q", "--device", "openvino:NONE", "--strict"),
                 EXPECTED["vectors"]["sparse"]["query"])
-    bad(1, "embed", "--model", FOLDER / "sparse", "--output-format", "sparse", "--device", "openvino:NONE", input="a\n")
+    bad(1, "embed", "--model", FOLDER / "sparse", "--outputs", "sparse", "--device", "openvino:NONE", input="a\n")
 
 
 def test_many_queries_in_their_order():
@@ -87,11 +86,11 @@ def test_a_bundle_has_the_table_too(tmp_path, name):
     good("compile", FOLDER / name, "--target", "cpu", "-o", bundle)
     for device in ("openvino:CPU", "native:CPU"):
         for role in ("query", "document"):
-            done = embed(bundle, role, "-q", "--device", device, kind="sparse")
+            done = embed(bundle, role, "-q", "--device", device)
             assert_same(done, EXPECTED["vectors"][name][role])
     folder = tmp_path / "folder"
     good("unpack", bundle, "-o", folder)
-    assert_same(embed(folder, "query", "-q", kind="sparse"), EXPECTED["vectors"][name]["query"])
+    assert_same(embed(folder, "query", "-q"), EXPECTED["vectors"][name]["query"])
 
 
 def test_what_has_two_networks_or_none_is_no_bundle(tmp_path):

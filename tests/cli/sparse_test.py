@@ -1,4 +1,4 @@
-"""Sparse encoders: the weights that sentence-transformers gives, by `latebind embed --output-format sparse`."""
+"""Sparse encoders: the weights that sentence-transformers gives, by `latebind embed`."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ DEVICES = ["native:CPU", "openvino:CPU", "onnxruntime:CPU"]
 
 def embed(model, texts, *arguments):
     lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
-    command = ("embed", "--model", model, "--output-format", "sparse", "--input-format", "jsonl", "-q", *arguments)
+    command = ("embed", "--model", model, "--outputs", "sparse", "--input-format", "jsonl", "-q", *arguments)
     found = [json.loads(line) for line in good(*command, input=lines).stdout.splitlines()]
     assert [vector["index"] for vector in found] == list(range(len(texts)))
     return found
@@ -69,7 +69,7 @@ def test_a_bundle_and_an_onnx_folder_give_the_same(tmp_path):
             found = embed(model, EXPECTED["texts"], "--device", device, "--onnx-file", file)
             assert_same(found, EXPECTED["vectors"]["mpnet"])
     good("export", "--model", FOLDER / "mpnet", "--hidden-states", "-o", model / "states.onnx")
-    message = bad(1, "embed", "--model", model, "--output-format", "sparse", "--onnx-file", "states.onnx", input="a\n")
+    message = bad(1, "embed", "--model", model, "--outputs", "sparse", "--onnx-file", "states.onnx", input="a\n")
     assert "'last_hidden_state' has 32 numbers for a token; the vocabulary has 45 entries" in message
 
 
@@ -83,7 +83,7 @@ def test_a_bundle_and_an_onnx_folder_of_a_sum_give_the_same(tmp_path):
         for place in (bundle, model):
             assert_same(embed(place, EXPECTED["texts"], "--device", device), EXPECTED["vectors"]["sum"])
     good("export", "--model", FOLDER / "bert", "-o", model / "largest.onnx")
-    message = bad(1, "embed", "--model", model, "--output-format", "sparse", "--onnx-file", "largest.onnx", input="a\n")
+    message = bad(1, "embed", "--model", model, "--outputs", "sparse", "--onnx-file", "largest.onnx", input="a\n")
     assert "'term_logits' is the largest number of all tokens, of which 'pooling_strategy' sum needs each" in message
 
 
@@ -93,7 +93,7 @@ def test_an_npu_that_is_not_there(tmp_path):
     bundle = tmp_path / "sparse.lbundle"
     good("compile", FOLDER / "bert", "--target", "npu:v73", "--shapes", "1x20", "-o", bundle, env=qnn)
     lines = "".join(json.dumps({"text": text}) + "\n" for text in EXPECTED["texts"])
-    command = ("embed", "--model", bundle, "--output-format", "sparse", "--input-format", "jsonl", "-q", "--strict")
+    command = ("embed", "--model", bundle, "--outputs", "sparse", "--input-format", "jsonl", "-q", "--strict")
     emulated = ("--device", "onnxruntime:QNN.v73", "--emulate", "--precision", "f16")
     found = [json.loads(line) for line in good(*command, *emulated, input=lines, env=qnn).stdout.splitlines()]
     for one, wanted in zip(found, EXPECTED["vectors"]["bert"], strict=True):
@@ -106,14 +106,14 @@ def test_nothing_to_embed():
 
 
 def test_each_kind_names_the_command_for_it(tmp_path):
-    message = bad(1, "embed", "--model", FOLDER / "bert", input="a\n")
-    assert "is a sparse encoder" in message and "latebind embed --output-format sparse" in message
-    message = bad(1, "embed", "--model", TINY, "--output-format", "sparse", input="a\n")
+    message = bad(1, "embed", "--model", FOLDER / "bert", "--outputs", "dense", input="a\n")
+    assert "is a sparse encoder" in message and "`latebind embed` has them" in message
+    message = bad(1, "embed", "--model", TINY, "--outputs", "sparse", input="a\n")
     assert "gives vectors" in message and "latebind embed" in message
     message = bad(1, "rerank", "--model", FOLDER / "bert", "--query", "q", "-", input="a\n")
     assert "is a sparse encoder" in message
     cross = SOURCE / "tests" / "data" / "cross_encoders" / "bert"
-    assert "is a cross-encoder" in bad(1, "embed", "--model", cross, "--output-format", "sparse", input="a\n")
+    assert "is a cross-encoder" in bad(1, "embed", "--model", cross, "--outputs", "sparse", input="a\n")
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def change(file, **members):
 
 
 def refusal(model):
-    return bad(1, "embed", "--model", model, "--output-format", "sparse", input="a\n")
+    return bad(1, "embed", "--model", model, "--outputs", "sparse", input="a\n")
 
 
 def test_what_is_not_known_is_refused_by_name(model):

@@ -1,6 +1,7 @@
 // Compiled models: as good as what they were compiled from, and refused where they do not belong.
 #include <cmath>
 
+#include "core/backend/questions.h"
 #include "tests/conformance/conformance.h"
 
 namespace latebind::test {
@@ -32,13 +33,13 @@ TEST_P(ConformanceTest, BlobComputesWhatItsModelDoes) {
     const auto direct = try_load(model, options);
     if (!direct.ok() && precision != core::Precision::kF32) continue;
     ASSERT_OK(direct.status());
-    const auto blob = backend_->compile(model, GetParam().device, options);
+    const auto blob = core::compile_blob(*backend_, model, GetParam().device, options);
     ASSERT_OK(blob.status());
     EXPECT_EQ(blob->backend, GetParam().backend);
     EXPECT_EQ(blob->device, GetParam().device);
     EXPECT_EQ(blob->runtime_version, *backend_->runtime_version());
     EXPECT_EQ(blob->precision, precision);
-    const auto loaded = backend_->load(*blob, GetParam().device, options);
+    const auto loaded = core::load_blob(*backend_, *blob, GetParam().device, options);
     ASSERT_OK(loaded.status());
     EXPECT_EQ((*loaded)->active().precision, precision);
     EXPECT_EQ((*loaded)->inputs()[0].name, "x");
@@ -53,10 +54,10 @@ TEST_P(ConformanceTest, BlobComputesWhatItsModelDoes) {
 }
 
 TEST_P(ConformanceTest, BlobOutlivesItsBackendAndIsOutlived) {
-  auto blob = backend_->compile(product_model().model(), GetParam().device, {});
+  auto blob = core::compile_blob(*backend_, product_model().model(), GetParam().device, {});
   ASSERT_OK(blob.status());
   backend_ = make_test_backend(GetParam().backend);
-  auto loaded = backend_->load(*blob, GetParam().device, {});
+  auto loaded = core::load_blob(*backend_, *blob, GetParam().device, {});
   ASSERT_OK(loaded.status());
   *blob = {};
   backend_.reset();
@@ -64,24 +65,24 @@ TEST_P(ConformanceTest, BlobOutlivesItsBackendAndIsOutlived) {
 }
 
 TEST_P(ConformanceTest, LoadsABlobFromAnyAddress) {
-  const auto blob = backend_->compile(product_model().model(), GetParam().device, {});
+  const auto blob = core::compile_blob(*backend_, product_model().model(), GetParam().device, {});
   ASSERT_OK(blob.status());
   const std::string text(reinterpret_cast<const char*>(blob->bytes.bytes.data()), blob->bytes.bytes.size());
   for (std::size_t offset = 0; offset < 9; offset += 4) {
     core::Blob moved = *blob;
     moved.bytes = core::SharedBytes::from_string(std::string(offset, ' ') + text);
     moved.bytes.bytes = moved.bytes.bytes.subspan(offset);
-    const auto loaded = backend_->load(moved, GetParam().device, {});
+    const auto loaded = core::load_blob(*backend_, moved, GetParam().device, {});
     ASSERT_OK(loaded.status());
     EXPECT_NEAR(product(**loaded)[0], 64.0 / 21, 1e-5);
   }
 }
 
 TEST_P(ConformanceTest, RefusesABlobThatWasMadeForSomethingElse) {
-  const auto blob = backend_->compile(product_model().model(), GetParam().device, {});
+  const auto blob = core::compile_blob(*backend_, product_model().model(), GetParam().device, {});
   ASSERT_OK(blob.status());
   const auto refused = [&](const core::Blob& changed, const core::CompileOptions& options = {}) {
-    const auto loaded = backend_->load(changed, GetParam().device, options);
+    const auto loaded = core::load_blob(*backend_, changed, GetParam().device, options);
     EXPECT_EQ(loaded.status().code(), StatusCode::kIncompatibleBlob) << loaded.status().to_string();
   };
   core::Blob changed = *blob;
@@ -102,7 +103,7 @@ TEST_P(ConformanceTest, RefusesABlobThatWasMadeForSomethingElse) {
 }
 
 TEST_P(ConformanceTest, RefusesADamagedBlob) {
-  const auto blob = backend_->compile(product_model().model(), GetParam().device, {});
+  const auto blob = core::compile_blob(*backend_, product_model().model(), GetParam().device, {});
   ASSERT_OK(blob.status());
   const std::string text(reinterpret_cast<const char*>(blob->bytes.bytes.data()), blob->bytes.bytes.size());
   std::vector<std::string> damaged{"",
@@ -114,10 +115,10 @@ TEST_P(ConformanceTest, RefusesADamagedBlob) {
   for (std::string& bytes : damaged) {
     core::Blob changed = *blob;
     changed.bytes = core::SharedBytes::from_string(std::move(bytes));
-    const auto loaded = backend_->load(changed, GetParam().device, {});
+    const auto loaded = core::load_blob(*backend_, changed, GetParam().device, {});
     EXPECT_EQ(loaded.status().code(), StatusCode::kIncompatibleBlob) << loaded.status().to_string();
   }
-  EXPECT_OK(backend_->load(*blob, GetParam().device, {}).status());
+  EXPECT_OK(core::load_blob(*backend_, *blob, GetParam().device, {}).status());
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace latebind::test {
 
 inline core::Blob blob_of(std::string text) {
-  return {"toy", "CPU", "1.0", core::Precision::kF32, core::SharedBytes::from_string(std::move(text))};
+  return {{"toy", "CPU", "1.0", core::Precision::kF32}, core::SharedBytes::from_string(std::move(text))};
 }
 
 inline std::string text_of(const core::Blob& blob) {

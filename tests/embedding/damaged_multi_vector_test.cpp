@@ -36,7 +36,7 @@ void open(const path& folder, std::string_view what) {
     const Specification& model = opened->documents();
     const auto tokenizer = model.open_tokenizer();
     status = tokenizer.status();
-    if (tokenizer.ok() && opened->kind() == EncoderKind::kMultiVectorEncoder) {
+    if (tokenizer.ok() && opened->kind().name == "multi_vector") {
       auto limits = text_limits(model, 0);
       status = limits.ok() ? set_roles(model, *tokenizer, *limits) : limits.status();
       for (const TokenLimits* of_role : {&limits->document, limits.ok() && limits->query ? &*limits->query : nullptr}) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,6 +15,7 @@
 
 #include "core/vendor/vendor_call.h"
 #include "embedding/embed_stream.h"
+#include "embedding/embed_task.h"
 #include "embedding/folder/specification.h"
 #include "embedding/outputs/pooling.h"
 #include "embedding/tokenizer/tokenizer.h"
@@ -158,10 +160,63 @@ TEST_F(EmbedderTest, OnePassGivesAllOutputsThatACallAsksFor) {
   EXPECT_TRUE(std::ranges::equal(window->outputs[1].vectors, tokens.numbers));
   EXPECT_TRUE(std::ranges::equal(window->outputs[1].vector_counts, window->token_counts));
 
+  const auto only = EmbedStream::open(**embedder, {.outputs = {"token_vectors"}});
+  ASSERT_TRUE(only.ok());
+  ASSERT_TRUE((*only)->push(texts[0]).ok());
+  ASSERT_TRUE((*only)->finish().ok());
+  const auto of_tokens = (*only)->pull();
+  ASSERT_TRUE(of_tokens.ok()) << of_tokens.status().to_string();
+  ASSERT_EQ(of_tokens->outputs.size(), 1U);
+  EXPECT_TRUE(std::ranges::equal(of_tokens->vectors, tokens.of(0)));
+  EXPECT_EQ((*only)->dimensions(), kTinyDimension);
+  EXPECT_THAT(EmbedStream::open(**embedder, {.outputs = {"sparse"}}).status().to_string(),
+              HasSubstr("was opened without the output 'sparse'"));
+
   options.outputs = {"sparse"};
   const auto refused = open(kTiny, options);
   EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported);
   EXPECT_THAT(refused.status().to_string(), HasSubstr("its outputs are: dense, token_vectors"));
+}
+
+TEST_F(EmbedderTest, ATaskGivesTheOutputsThatItAsksFor) {
+  pooled = false;
+  std::atomic<int> runs = 0;
+  on_run = [&](const core::TensorView&) {
+    ++runs;
+    return core::Status();
+  };
+  EmbedderOptions options;
+  options.outputs = {"dense", "token_vectors"};
+  const auto embedder = open(kTiny, options, 1);
+  ASSERT_TRUE(embedder.ok()) << embedder.status().to_string();
+  const std::vector<std::string_view> texts{"the cat sat on the mat.", "a dog"};
+  const auto outcome_of = [&](const TaskOptions& task) {
+    std::promise<TaskOutcome> promise;
+    const auto started = EmbedTask::start(**embedder, std::span(texts), task,
+                                          [&](TaskOutcome outcome) { promise.set_value(std::move(outcome)); });
+    EXPECT_TRUE(started.ok()) << started.status().to_string();
+    TaskOutcome outcome = promise.get_future().get();
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status.to_string();
+    return outcome;
+  };
+  const TaskOutcome both = outcome_of({.outputs = {"token_vectors", "dense"}});
+  EXPECT_EQ(runs.exchange(0), 1);
+  ASSERT_EQ(both.results.size(), 2U);
+  const auto& tokens = std::get<RaggedRows>(both.results[0]);
+  ASSERT_EQ(tokens.size(), texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto ids = ids_of(texts[i]);
+    ASSERT_EQ(tokens.of(i).size(), ids.size() * kTinyDimension);
+    EXPECT_EQ(tokens.of(i)[kTinyDimension + 3], test::toy_state(ids[1], 1, 3));
+  }
+  expect_vectors_of(texts, std::get<Rows>(both.results[1]).numbers, 20);
+  const TaskOutcome one = outcome_of({.texts = {.dimensions = 4}, .outputs = {"dense"}});
+  ASSERT_EQ(one.results.size(), 1U);
+  EXPECT_EQ(std::get<Rows>(one.results[0]).dimension, 4U);
+  EXPECT_EQ(std::get<Rows>(one.results[0]).numbers.size(), 8U);
+  EXPECT_EQ(outcome_of({}).results.size(), 2U);
+  EXPECT_THAT(EmbedTask::start(**embedder, std::span(texts), {.outputs = {"sparse"}}, {}).status().to_string(),
+              HasSubstr("was opened without the output 'sparse'"));
 }
 
 TEST_F(EmbedderTest, MoreTextsThanAWindowComeInInputOrderToo) {

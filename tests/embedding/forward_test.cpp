@@ -195,7 +195,7 @@ TEST(ForwardTest, NamesTheShapeThatCameBackWrong) {
   std::vector<float> out(14);
   const auto status = forward->run(rows_of(table, {0, 1}, out.data()).with_targets(), 3, scratch);
   EXPECT_EQ(status.code(), StatusCode::kShapeMismatch);
-  EXPECT_THAT(status.to_string(), HasSubstr("came back as f32 [2,5]; f32 [2,7] was due"));
+  EXPECT_THAT(status.to_string(), HasSubstr("has type f32 and shape [2,5]; expected f32 [2,7]"));
 }
 
 TEST(ForwardTest, RowsOfSeveralOwnersGoWhereEachWantsThem) {

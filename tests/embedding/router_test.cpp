@@ -59,15 +59,16 @@ TEST(RouterTest, WhatIsNoRouterOfTheTwoIsRefusedByName) {
     EXPECT_FALSE(router.ok()) << patch;
     return router.ok() ? std::string() : router.status().to_string();
   };
-  EXPECT_THAT(refusal({{"types", nullptr}}), HasSubstr("router_config.json: 'types' is missing, or no object"));
-  EXPECT_THAT(refusal({{"structure", json::array()}}), HasSubstr("'structure' is missing, or no object"));
-  EXPECT_THAT(refusal({{"parameters", nullptr}}), HasSubstr("'parameters' is missing, or no object"));
+  EXPECT_THAT(refusal({{"types", nullptr}}), HasSubstr("router_config.json: 'types' is missing, or is not an object"));
+  EXPECT_THAT(refusal({{"structure", json::array()}}), HasSubstr("'structure' is missing, or is not an object"));
+  EXPECT_THAT(refusal({{"parameters", nullptr}}), HasSubstr("'parameters' is missing, or is not an object"));
   EXPECT_THAT(refusal({{"structure", {{"query", nullptr}}}}), HasSubstr("there is no route 'query'"));
   EXPECT_THAT(refusal({{"structure", {{"image", {"q"}}}}}), HasSubstr("the route 'image' is not supported"));
   EXPECT_THAT(refusal({{"structure", {{"query", json::array()}}}}), HasSubstr("0 modules, between 1 and 32 are read"));
   EXPECT_THAT(refusal({{"structure", {{"query", json(std::vector<std::string>(33, "q"))}}}}), HasSubstr("33 modules"));
-  EXPECT_THAT(refusal({{"structure", {{"query", "q"}}}}), HasSubstr("the route 'query' is no array"));
-  EXPECT_THAT(refusal({{"structure", {{"query", {nullptr}}}}}), HasSubstr("a module of the route 'query' is no text"));
+  EXPECT_THAT(refusal({{"structure", {{"query", "q"}}}}), HasSubstr("the route 'query' is not an array"));
+  EXPECT_THAT(refusal({{"structure", {{"query", {nullptr}}}}}),
+              HasSubstr("a module of the route 'query' is not a text"));
   EXPECT_THAT(refusal({{"structure", {{"query", {"x"}}}}}), HasSubstr("'types' does not say what 'x' is"));
   EXPECT_THAT(refusal({{"types", {{"q", 7}}}}), HasSubstr("'types' does not say what 'q' is"));
   EXPECT_THAT(refusal({{"types", {{"../x", "t"}}}, {"structure", {{"query", {"../x"}}}}}),
@@ -111,7 +112,7 @@ TEST_F(RouterFolderTest, ATableAnswersQueriesAndANetworkDocuments) {
     copy(name);
     const auto model = ModelFolder::open(scratch_.path());
     ASSERT_TRUE(model.ok()) << model.status().to_string();
-    EXPECT_EQ(model->kind(), EncoderKind::kSparseEncoder);
+    EXPECT_EQ(model->kind().name, "sparse");
     EXPECT_NE(model->documents().network.network, nullptr);
     EXPECT_EQ(model->documents().input.max_tokens, 20U);
     const Specification* const queries = model->queries();

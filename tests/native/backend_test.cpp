@@ -11,6 +11,7 @@
 
 #include "backends/native/order.h"
 #include "core/backend/device.h"
+#include "core/backend/questions.h"
 #include "core/platform/system_info.h"
 #include "support.h"
 
@@ -39,7 +40,7 @@ TEST(NativeBackendTest, IsAlwaysThereWithOneDevice) {
   EXPECT_EQ(devices->front().id(), "native:CPU");
   EXPECT_EQ(devices->front().kind, core::DeviceKind::kCpu);
   const auto fastest = std::ranges::find_if(all_kernels(), [](const Kernels* set) { return can_run(*set); });
-  EXPECT_EQ(devices->front().metadata_at("InstructionSet"), (*fastest)->name);
+  EXPECT_EQ(devices->front().facts().at("InstructionSet"), (*fastest)->name);
 }
 
 TEST(NativeBackendTest, ReportsWhatItIsLoadedWith) {
@@ -61,9 +62,10 @@ TEST(NativeBackendTest, RefusesByNameWhatItCannotHonour) {
   EXPECT_THAT(refusal({.properties = {{"NUM_STREAMS", "2"}}}).to_string(), HasSubstr("NUM_STREAMS"));
   EXPECT_EQ(refusal({.threads = 100'000}).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(testing::backend()->load(small_model(), "NPU", {}).status().code(), StatusCode::kDeviceNotFound);
-  EXPECT_THAT(testing::backend()->compile(small_model(), "CPU", {}).status().to_string(),
+  EXPECT_THAT(core::compile_blob(*testing::backend(), small_model(), "CPU", {}).status().to_string(),
               HasSubstr("native:CPU does not compile"));
-  EXPECT_EQ(testing::backend()->load(core::Blob{}, "CPU", {}).status().code(), StatusCode::kIncompatibleBlob);
+  EXPECT_EQ(core::load_blob(*testing::backend(), core::Blob{}, "CPU", {}).status().code(),
+            StatusCode::kIncompatibleBlob);
   const auto onnx = core::Model::from_forms("a file", {{.graph = core::SharedBytes::from_string("onnx")}});
   EXPECT_THAT(testing::backend()->load(onnx, "CPU", {}).status().to_string(), HasSubstr("'a file'"));
 }
@@ -80,18 +82,18 @@ TEST(NativeBackendTest, NamesTheOperatorThatItDoesNotCompute) {
 TEST(NativeBackendTest, ALowerInstructionSetCanBeForced) {
   const auto devices = testing::backend("portable")->devices();
   ASSERT_TRUE(devices.ok()) << devices.status().to_string();
-  EXPECT_EQ(devices->front().metadata_at("InstructionSet"), "portable");
+  EXPECT_EQ(devices->front().facts().at("InstructionSet"), "portable");
   const auto unknown = testing::backend("avx3")->available();
   EXPECT_EQ(unknown.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(unknown.to_string(), HasSubstr("portable"));
-  EXPECT_FALSE(testing::backend("portable")->withheld_by_setting());
+  EXPECT_FALSE(testing::backend("portable")->diagnosis(nullptr).withheld_by_setting);
 }
 
 TEST(NativeBackendTest, ComputesInThePrecisionsOfItsInstructionSet) {
   for (const std::string& isa : testing::runnable_sets()) {
     SCOPED_TRACE(isa);
     const auto backend = testing::backend(isa);
-    const std::string says = backend->devices()->front().metadata_at("Precisions");
+    const std::string says = backend->devices()->front().facts().at("Precisions");
     for (const auto& [word, precision] : core::Words<core::Precision>::kWords) {
       SCOPED_TRACE(word);
       const auto loaded = backend->load(small_model(), "CPU", {.precision = precision});
@@ -117,20 +119,20 @@ TEST(NativeBackendTest, IsPreferredInWhatItComputesAlone) {
     const core::Device device = testing::backend(isa)->devices()->front();
     for (const auto& [word, precision] : core::Words<core::Precision>::kWords) {
       SCOPED_TRACE(word);
-      const bool is_preferred = device.is_preferred_in(precision);
+      const bool is_preferred = device.traits.is_preferred_in(precision);
       // f32 and bf16 are by the table of processors.
       if (precision == core::Precision::kF32) continue;
       if (precision == core::Precision::kBF16) {
-        EXPECT_LE(is_preferred, device.computes_in(precision));
+        EXPECT_LE(is_preferred, device.traits.computes_in(precision));
         continue;
       }
-      const bool is_its_own = precision == core::Precision::kInt8 && device.computes_in(precision);
+      const bool is_its_own = precision == core::Precision::kInt8 && device.traits.computes_in(precision);
       EXPECT_EQ(is_preferred, precision == core::Precision::kFast || is_its_own);
     }
-    EXPECT_NE(device.metadata_at("PreferredBecause"), "");
-    EXPECT_EQ(device.metadata_at("PreferredInF32"),
+    EXPECT_NE(device.facts().at("PreferredBecause"), "");
+    EXPECT_EQ(device.facts().at("PreferredInF32"),
               "Intel with AVX-512: yes; AMD with AVX-512: yes; AMD with AVX2 alone: no; any other: no");
-    EXPECT_EQ(device.metadata_at("PreferredInBF16"),
+    EXPECT_EQ(device.facts().at("PreferredInBF16"),
               "Intel with AVX-512: no; AMD with AVX-512: yes; AMD with AVX2 alone: no; any other: no");
   }
 }
@@ -148,13 +150,13 @@ TEST(NativeBackendTest, ASetThatTheProcessorDoesNotHaveIsRefusedByName) {
     EXPECT_EQ(named.status().code(), StatusCode::kUnsupported);
     EXPECT_THAT(named.status().to_string(), HasSubstr("avx512_fp16, which this processor does not support"));
     // It stands where it would without the setting.
-    const auto kept_back = testing::backend("avx512_fp16")->withheld_by_setting();
+    const auto kept_back = testing::backend("avx512_fp16")->diagnosis(nullptr).withheld_by_setting;
     ASSERT_TRUE(kept_back);
     EXPECT_EQ(kept_back->id(), "native:CPU");
-    EXPECT_EQ(kept_back->metadata, testing::backend()->devices()->front().metadata);
+    EXPECT_EQ(kept_back->facts(), testing::backend()->devices()->front().facts());
   } else {
     ASSERT_TRUE(named.ok()) << named.status().to_string();
-    EXPECT_TRUE(named->front().computes_in(core::Precision::kF16));
+    EXPECT_TRUE(named->front().traits.computes_in(core::Precision::kF16));
   }
 #endif
 }

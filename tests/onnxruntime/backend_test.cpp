@@ -7,6 +7,7 @@
 #include <atomic>
 #include <thread>
 
+#include "core/backend/questions.h"
 #include "core/log.h"
 #include "core/vendor/vendor_call.h"
 #include "tests/onnxruntime/fake_library.h"
@@ -332,10 +333,11 @@ TEST_F(OnnxruntimeBackendTest, RefusesADamagedBlobBeforeTheVendorSeesIt) {
   blob.runtime_version = "1.31.1";
   blob.bytes = core::SharedBytes::from_string("not what the vendor writes");
   const int before = state().made;
-  EXPECT_EQ(backend_->load(blob, "CPU", {}).status().code(), StatusCode::kIncompatibleBlob);
+  EXPECT_EQ(core::load_blob(*backend_, blob, "CPU", {}).status().code(), StatusCode::kIncompatibleBlob);
   EXPECT_LE(state().made - before, 2) << "only the environment and its memory description";
   blob.runtime_version = "1.30.0";
-  EXPECT_THAT(backend_->load(blob, "CPU", {}).status().to_string(), AllOf(HasSubstr("1.30.0"), HasSubstr("1.31.1")));
+  EXPECT_THAT(core::load_blob(*backend_, blob, "CPU", {}).status().to_string(),
+              AllOf(HasSubstr("1.30.0"), HasSubstr("1.31.1")));
 }
 
 TEST_F(OnnxruntimeBackendTest, HonoursTheNumbersOfThreadsAndRequests) {

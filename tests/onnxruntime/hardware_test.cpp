@@ -39,7 +39,7 @@ std::vector<Device> with_provider() {
   Device device;
   device.backend = "onnxruntime";
   device.kind = DeviceKind::kGpu;
-  device.metadata["Provider"] = "WebGpuExecutionProvider";
+  device.traits.provider = "WebGpuExecutionProvider";
   return {device};
 }
 
@@ -109,7 +109,7 @@ TEST(OnnxruntimeHardwareTest, WhatWorksNeedsNoMending) {
   Device device = with_provider().front();
   core::note_that_it_works(notes, device);
   EXPECT_FALSE(notes.front().ready) << "nobody knows what it is on";
-  device.metadata[core::kPciId] = core::pci_id(0x10DE, one.device_id);
+  device.traits.pci_id = core::pci_id(0x10DE, one.device_id);
   core::note_that_it_works(notes, device);
   EXPECT_TRUE(notes.front().ready);
   EXPECT_EQ(notes.front().status + notes.front().remedy, "ready");

@@ -6,6 +6,7 @@
 
 #include "backends/onnxruntime/backend.h"
 #include "backends/onnxruntime/plugin_providers.h"
+#include "core/backend/questions.h"
 #include "tests/onnxruntime/fake_library.h"
 
 namespace latebind::onnxruntime {
@@ -101,10 +102,10 @@ TEST(OnnxruntimeProviderTrialTest, AnOldRuntimeSaysWhichOneIsNeeded) {
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].name, "x");
   EXPECT_THAT(parts[0].reason, HasSubstr("need ONNX Runtime 1.22 or newer; this is 1.20.0"));
-  const auto virtual_devices = backend->virtual_devices();
+  const auto virtual_devices = core::virtual_devices_of(*backend);
   ASSERT_TRUE(virtual_devices.ok());
   for (const auto& device : *virtual_devices)
-    EXPECT_EQ(device.metadata.at("CompilerInstalled"), "0");
+    EXPECT_EQ(device.facts().at("CompilerInstalled"), "0");
 }
 
 }  // namespace

@@ -79,14 +79,14 @@ TEST(OnnxruntimeTargetsTest, AVirtualDeviceSaysWhatItIsAndWhatIsMissing) {
   const auto here = virtual_device(name, "/x/libQnnHtp.so", "1.31.1");
   EXPECT_TRUE(here.is_virtual());
   EXPECT_EQ(here.id(), "onnxruntime:QNN.v75");
-  EXPECT_EQ(here.metadata.at("DiscoveredBy"), "onnxruntime");
-  EXPECT_EQ(here.metadata.at("CompilerInstalled"), "1");
-  EXPECT_EQ(here.metadata.at("Architecture"), "v75");
-  EXPECT_FALSE(here.metadata.contains("Missing"));
+  EXPECT_EQ(here.facts().at("DiscoveredBy"), "onnxruntime");
+  EXPECT_EQ(here.facts().at("CompilerInstalled"), "1");
+  EXPECT_EQ(here.facts().at("Architecture"), "v75");
+  EXPECT_FALSE(here.facts().contains("Missing"));
   const auto missing = virtual_device(name, "", "1.31.1");
-  EXPECT_EQ(missing.metadata.at("CompilerInstalled"), "0");
-  EXPECT_EQ(missing.metadata.at("Emulated"), "0");
-  EXPECT_THAT(missing.metadata.at("Missing"), HasSubstr("latebind/runtime onnxruntime-qnn"));
+  EXPECT_EQ(missing.facts().at("CompilerInstalled"), "0");
+  EXPECT_EQ(missing.facts().at("Emulated"), "0");
+  EXPECT_THAT(missing.facts().at("Missing"), HasSubstr("latebind/runtime onnxruntime-qnn"));
 }
 
 TEST(OnnxruntimeTargetsTest, WhoseGpusAProviderIsFor) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/backend/questions.h"
 #include "tests/fakes/loaded.h"
 #include "tests/openvino/fake_backend.h"
 
@@ -41,7 +42,7 @@ TEST_F(BackendTest, ListsDevicesWithWhatIsKnownOfThem) {
   EXPECT_EQ((*devices)[1].kind, core::DeviceKind::kGpu);
   EXPECT_EQ((*devices)[2].full_name, "Fake AI Boost");
   EXPECT_EQ((*devices)[2].kind, core::DeviceKind::kNpu);
-  EXPECT_EQ((*devices)[2].metadata.at("Architecture"), "4000");
+  EXPECT_EQ((*devices)[2].facts().at("Architecture"), "4000");
   EXPECT_EQ((*devices)[2].runtime_version, "2026.4.1-fake");
 }
 
@@ -286,13 +287,13 @@ TEST_F(BackendTest, ExternalDataInMemoryDoesNotLeaveItsFolder) {
 class BlobTest : public BackendTest {
  protected:
   core::Blob compile(const CompileOptions& options = {}) {
-    auto blob = backend_->compile(fake_model(kAddModel), "CPU", options);
+    auto blob = core::compile_blob(*backend_, fake_model(kAddModel), "CPU", options);
     EXPECT_TRUE(blob.ok()) << blob.status().to_string();
     return blob.ok() ? *std::move(blob) : core::Blob{};
   }
   core::Status blob_status(const core::Blob& blob, const CompileOptions& options = {},
                            std::string_view device = "CPU") {
-    return backend_->load(blob, device, options).status();
+    return core::load_blob(*backend_, blob, device, options).status();
   }
 };
 
@@ -301,7 +302,7 @@ TEST_F(BlobTest, IsCompiledAndLoadedAgain) {
   EXPECT_EQ(blob.backend, "openvino");
   EXPECT_EQ(blob.device, "CPU");
   EXPECT_EQ(blob.runtime_version, "2026.4.1-fake");
-  auto loaded = backend_->load(blob, "CPU", {});
+  auto loaded = core::load_blob(*backend_, blob, "CPU", {});
   ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
   EXPECT_TRUE(add(**loaded).ok());
 }
@@ -335,7 +336,7 @@ TEST_F(BlobTest, PropertiesOfOneImportDoNotReachTheNext) {
 TEST_F(BlobTest, TheRequestsThatOneGpuImportExpectsAreNotThoseOfTheNext) {
   fake_.script("device GPU\n");
   ASSERT_NE(load(kAddModel, {}, "GPU"), nullptr);  // so that the cores stay
-  auto blob = backend_->compile(fake_model(kAddModel), "GPU", {});
+  auto blob = core::compile_blob(*backend_, fake_model(kAddModel), "GPU", {});
   ASSERT_TRUE(blob.ok()) << blob.status().to_string();
   EXPECT_TRUE(blob_status(*blob, {.requests = 1}, "GPU").ok());
   EXPECT_EQ(fake_.calls("ov_core_create"), 2) << "one for all, one for the import with a number";
@@ -381,14 +382,14 @@ TEST_F(BlobTest, AFailedExportLeavesNoFile) {
   const auto temporary = std::filesystem::path(fake_.folder()) / "tmp";
   std::filesystem::create_directory(temporary);
   latebind::test::set_variable(latebind::test::kTemporaryVariable, temporary.string());
-  EXPECT_TRUE(backend_->compile(fake_model(kAddModel), "CPU", {}).ok());
+  EXPECT_TRUE(core::compile_blob(*backend_, fake_model(kAddModel), "CPU", {}).ok());
   fake_.script("fail ov_compiled_model_export_model * -1 no room\n");
-  const auto failed = backend_->compile(fake_model(kAddModel), "CPU", {});
+  const auto failed = core::compile_blob(*backend_, fake_model(kAddModel), "CPU", {});
   EXPECT_EQ(failed.status().code(), StatusCode::kDeviceFailed);
   EXPECT_THAT(failed.status().vendor_text(), HasSubstr("no room"));
   EXPECT_TRUE(std::filesystem::is_empty(temporary));
   latebind::test::set_variable(latebind::test::kTemporaryVariable, "/nowhere/at/all");
-  const auto nowhere = backend_->compile(fake_model(kAddModel), "CPU", {});
+  const auto nowhere = core::compile_blob(*backend_, fake_model(kAddModel), "CPU", {});
   EXPECT_FALSE(nowhere.ok());
   EXPECT_THAT(nowhere.status().to_string(), HasSubstr("/nowhere/at/all"));
   latebind::test::set_variable(latebind::test::kTemporaryVariable, std::nullopt);
@@ -396,10 +397,10 @@ TEST_F(BlobTest, AFailedExportLeavesNoFile) {
 
 TEST_F(BlobTest, AnExportThatIsCutOffIsAFullDisk) {
   fake_.script("cut-exports\n");
-  const auto cut = backend_->compile(fake_model(kAddModel), "CPU", {});
+  const auto cut = core::compile_blob(*backend_, fake_model(kAddModel), "CPU", {});
   EXPECT_EQ(cut.status().code(), StatusCode::kDiskFull);
   EXPECT_THAT(cut.status().to_string(), HasSubstr("TMPDIR"));
-  const auto loaded = backend_->load_exporting(fake_model(kAddModel), "CPU", {});
+  const auto loaded = backend_->capabilities().blobs->load_exporting(fake_model(kAddModel), "CPU", {});
   ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
   EXPECT_EQ(loaded->export_blob().status().code(), StatusCode::kDiskFull) << "what the cache would keep";
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <thread>
 
+#include "core/backend/questions.h"
 #include "tests/openvino/fake_backend.h"
 #include "tests/support/latch.h"
 
@@ -436,9 +437,9 @@ TEST_F(ExecutableTest, ADeadlineThatHasPassedIsNoCrash) {
 TEST_F(ExecutableTest, OutlivesItsBackendAndItsSiblings) {
   auto* first = load(kAddModel);
   auto* second = load(kAddModel);
-  const auto blob = backend_->compile(fake_model(kAddModel), "CPU", {});
+  const auto blob = core::compile_blob(*backend_, fake_model(kAddModel), "CPU", {});
   ASSERT_TRUE(blob.ok());
-  auto imported = backend_->load(*blob, "CPU", {});
+  auto imported = core::load_blob(*backend_, *blob, "CPU", {});
   ASSERT_TRUE(imported.ok());
   backend_.reset();
   EXPECT_TRUE(add(*first).ok());
@@ -451,12 +452,13 @@ TEST_F(ExecutableTest, IsLoadedByManyThreadsAtOnce) {
   constexpr int kThreads = 8;
   latebind::test::Latch start(kThreads);
   std::vector<std::thread> threads;
-  const auto blob = backend_->compile(fake_model(kAddModel), "CPU", {});
+  const auto blob = core::compile_blob(*backend_, fake_model(kAddModel), "CPU", {});
   ASSERT_TRUE(blob.ok());
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       start.arrive_and_wait();
-      auto loaded = t % 2 == 0 ? backend_->load(fake_model(kAddModel), "CPU", {}) : backend_->load(*blob, "CPU", {});
+      auto loaded =
+          t % 2 == 0 ? backend_->load(fake_model(kAddModel), "CPU", {}) : core::load_blob(*backend_, *blob, "CPU", {});
       ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
       EXPECT_TRUE(add(**loaded).ok());
     });

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "core/backend/questions.h"
 #include "tests/openvino/fake_backend.h"
 
 namespace latebind::openvino {
@@ -23,7 +24,7 @@ TEST_F(FullDiskTest, AnExportThatMeetsALimitIsNoBlob) {
     const rlimit limit{100'000, 100'000};
     const std::string large = "input " + std::string(200'000, 'a') + " f32 2\noutput copy identity 0\n";
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(2);
-    const auto blob = backend_->compile(fake_model(large), "CPU", {});
+    const auto blob = core::compile_blob(*backend_, fake_model(large), "CPU", {});
     const bool told = blob.status().message().find("raise the limit on file sizes") != std::string::npos;
     ::_exit(blob.ok() ? 3 : told ? 0 : 4);
   }

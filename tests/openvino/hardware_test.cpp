@@ -49,7 +49,7 @@ Device listed(DeviceKind kind, const std::string& architecture = {}) {
   Device device;
   device.backend = "openvino";
   device.kind = kind;
-  if (!architecture.empty()) device.metadata["Architecture"] = architecture;
+  device.traits.architecture = architecture;
   return device;
 }
 
@@ -138,7 +138,7 @@ TEST(HardwareTest, OfSeveralNpusTheArchitectureTellsWhichIsListed) {
   EXPECT_TRUE(note_of(npu(0x7D1D), std::vector{listed(DeviceKind::kNpu)}).ready);
   EXPECT_TRUE(note_of(npu(0x1234), std::vector{listed(DeviceKind::kNpu, "4000")}).ready);
   Device not_here = listed(DeviceKind::kNpu, "3720");
-  not_here.metadata["IsVirtual"] = "1";
+  not_here.traits.virtual_device.emplace();
   EXPECT_FALSE(note_of(npu(0x7D1D), std::vector{not_here}).ready);
 }
 

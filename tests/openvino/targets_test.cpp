@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "core/backend/questions.h"
 #include "core/engine/engine.h"
 #include "tests/openvino/fake_backend.h"
 
@@ -35,10 +36,10 @@ class NpuTargetTest : public test::FakeBackendTest {
   }
   core::Result<core::Blob> compile(const std::string& device, const CompileOptions& options,
                                    std::string_view model = kStatic) {
-    return backend_->compile(fake_model(model), device, options);
+    return core::compile_blob(*backend_, fake_model(model), device, options);
   }
   core::Device target_device(const std::string& name) {
-    const auto devices = backend_->virtual_devices();
+    const auto devices = core::virtual_devices_of(*backend_);
     EXPECT_TRUE(devices.ok());
     for (const auto& device : *devices)
       if (device.name == name) return device;
@@ -81,32 +82,32 @@ TEST(CompilerFileTest, MissingOnesAreNamedAsTheSystemNamesThem) {
 
 TEST_F(NpuTargetTest, AreVirtualDevicesAndNotDevices) {
   EXPECT_EQ(backend_->devices()->size(), 1U);
-  EXPECT_EQ(backend_->virtual_devices()->size(), 4U);
+  EXPECT_EQ(core::virtual_devices_of(*backend_)->size(), 4U);
   const auto device = target_device("NPU.4000");
   EXPECT_EQ(device.id(), "openvino:NPU.4000");
   EXPECT_EQ(device.target(), "npu:4000");
   EXPECT_EQ(device.kind, core::DeviceKind::kNpu);
   EXPECT_TRUE(device.is_virtual());
-  EXPECT_EQ(device.metadata.at("DiscoveredBy"), "openvino");
-  EXPECT_EQ(device.metadata.at("Precisions"), "f16");
-  EXPECT_EQ(device.metadata.at("Emulated"), "0");
-  EXPECT_EQ(device.metadata.at("CompilerInstalled"), "0");
-  EXPECT_THAT(device.metadata.at("Missing"), HasSubstr("libopenvino_intel_npu_compiler_loader.so"));
+  EXPECT_EQ(device.facts().at("DiscoveredBy"), "openvino");
+  EXPECT_EQ(device.facts().at("Precisions"), "f16");
+  EXPECT_EQ(device.facts().at("Emulated"), "0");
+  EXPECT_EQ(device.facts().at("CompilerInstalled"), "0");
+  EXPECT_THAT(device.facts().at("Missing"), HasSubstr("libopenvino_intel_npu_compiler_loader.so"));
 }
 
 TEST_F(NpuTargetTest, WithoutOpenvinoThatIsWhatIsMissing) {
   fake_.remove();
   const auto device = target_device("NPU.3720");
-  EXPECT_EQ(device.metadata.at("CompilerInstalled"), "0");
-  EXPECT_THAT(device.metadata.at("Missing"), AllOf(HasSubstr("OpenVINO"), HasSubstr("pip install")));
+  EXPECT_EQ(device.facts().at("CompilerInstalled"), "0");
+  EXPECT_THAT(device.facts().at("Missing"), AllOf(HasSubstr("OpenVINO"), HasSubstr("pip install")));
   fake_.install();
 }
 
 TEST_F(NpuTargetTest, TheCompilerIsFoundBesideTheLibrary) {
   install_compiler("libopenvino_intel_npu_compiler.so");  // as older versions have it
   const auto old = target_device("NPU.4000");
-  EXPECT_EQ(old.metadata.at("CompilerInstalled"), "1");
-  EXPECT_FALSE(old.metadata.contains("Missing"));
+  EXPECT_EQ(old.facts().at("CompilerInstalled"), "1");
+  EXPECT_FALSE(old.facts().contains("Missing"));
   install_compiler();
   EXPECT_EQ(target_device("NPU.4000").metadata.at("Compiler"),
             (fake_.folder() / "libopenvino_intel_npu_compiler_loader.so").string());
@@ -184,7 +185,7 @@ TEST_F(NpuTargetTest, RunNothingHere) {
   const auto blob = compile("NPU.4000", half_);
   ASSERT_TRUE(blob.ok()) << blob.status().to_string();
   for (const auto& status : {backend_->load(fake_model(kStatic), "NPU.4000", half_).status(),
-                             backend_->load(*blob, "NPU.4000", half_).status()}) {
+                             core::load_blob(*backend_, *blob, "NPU.4000", half_).status()}) {
     EXPECT_EQ(status.code(), StatusCode::kUnsupported);
     EXPECT_THAT(status.to_string(), HasSubstr("virtual device: models can be compiled for it here"));
   }
@@ -196,21 +197,21 @@ TEST_F(NpuTargetTest, ADeviceOfTheArchitectureLoadsWhatWasMadeForIt) {
   ASSERT_TRUE(blob.ok()) << blob.status().to_string();
   fake_.script("device NPU\nproperty NPU DEVICE_ARCHITECTURE NPU.4000\n");
   EXPECT_EQ(backend_->devices()->front().target(), "npu:4000");
-  auto loaded = backend_->load(*blob, "NPU", half_);
+  auto loaded = core::load_blob(*backend_, *blob, "NPU", half_);
   ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
   EXPECT_EQ((*loaded)->active().device, "NPU");
 
   fake_.script("device NPU\nproperty NPU DEVICE_ARCHITECTURE 3720\n");
-  const auto other = backend_->load(*blob, "NPU", half_).status();
+  const auto other = core::load_blob(*backend_, *blob, "NPU", half_).status();
   EXPECT_EQ(other.code(), StatusCode::kIncompatibleBlob);
   EXPECT_THAT(other.to_string(), AllOf(HasSubstr("NPU.4000"), HasSubstr("NPU.3720")));
   fake_.script("device NPU\n");  // one that does not say what it is
-  EXPECT_EQ(backend_->load(*blob, "NPU", half_).status().code(), StatusCode::kIncompatibleBlob);
+  EXPECT_EQ(core::load_blob(*backend_, *blob, "NPU", half_).status().code(), StatusCode::kIncompatibleBlob);
 }
 
 TEST_F(NpuTargetTest, ARealOneOfTheSameNameIsNoTarget) {
   fake_.script("device NPU.3720\ndevice NPU.4000\n");
-  EXPECT_EQ(backend_->virtual_devices()->size(), 2U);
+  EXPECT_EQ(core::virtual_devices_of(*backend_)->size(), 2U);
   // Compiled by the driver's own compiler, for which no library is needed.
   EXPECT_TRUE(compile("NPU.4000", half_).ok());
 }

@@ -281,7 +281,7 @@ def test_a_call_keeps_the_memory_that_it_writes_to(tiny, monkeypatch):
 
 def test_what_opens_after_an_interrupt_is_destroyed(monkeypatch):
     destroyed = []
-    destroy = library().lb_embedder_destroy
+    destroy = library().lb_encoder_destroy
 
     def count(pointer):
         destroyed.append(pointer)
@@ -291,7 +291,7 @@ def test_what_opens_after_an_interrupt_is_destroyed(monkeypatch):
         self._is_over.wait()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(library(), "lb_embedder_destroy", count)
+    monkeypatch.setattr(library(), "lb_encoder_destroy", count)
     monkeypatch.setattr(Work, "result", interrupt)
     for number in range(3):
         with pytest.raises(KeyboardInterrupt):
@@ -302,7 +302,7 @@ def test_what_opens_after_an_interrupt_is_destroyed(monkeypatch):
 
 def test_what_is_closed_after_an_interrupt_is_destroyed(monkeypatch):
     destroyed = []
-    destroy = library().lb_embedder_destroy
+    destroy = library().lb_encoder_destroy
 
     def count(pointer):
         destroyed.append(pointer)
@@ -311,7 +311,7 @@ def test_what_is_closed_after_an_interrupt_is_destroyed(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(library(), "lb_embedder_destroy", count)
+    monkeypatch.setattr(library(), "lb_encoder_destroy", count)
     embedder = latebind.Embedder(TINY)
     monkeypatch.setattr(_text_model, "interruptible", interrupt)
     for use in (lambda: embedder.encode("a"), lambda: embedder.encode(["a"])):

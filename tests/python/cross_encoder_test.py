@@ -442,9 +442,9 @@ def test_many_that_are_not_closed_are_given_back():
     from latebind._library import library
 
     destroyed = []
-    destroy = library().lb_cross_encoder_destroy
+    destroy = library().lb_encoder_destroy
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(library(), "lb_cross_encoder_destroy", lambda pointer: (destroyed.append(1), destroy(pointer)))
+        patch.setattr(library(), "lb_encoder_destroy", lambda pointer: (destroyed.append(1), destroy(pointer)))
         for _ in range(3):
             latebind.CrossEncoder(CROSS_ENCODERS / "bert", device="native").predict(PAIRS[0])
         gc.collect()

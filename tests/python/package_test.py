@@ -298,7 +298,9 @@ def test_a_folder_may_be_named_instead_of_the_library(tmp_path):
 
 def test_what_a_call_takes_is_no_setting():
     for keyword in ("truncate_dim", "dimensions"):
-        with pytest.raises(latebind.CallerError, match=rf"'{keyword}' is no setting of a model: give dimensions to encode\(\)"):
+        with pytest.raises(
+            latebind.CallerError, match=rf"'{keyword}' is no setting of a model: give dimensions to encode\(\)"
+        ):
             latebind.Embedder(TINY, **{keyword: 8})
 
 

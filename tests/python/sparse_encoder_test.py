@@ -418,8 +418,8 @@ def test_lists_of_the_library_are_given_back(model, monkeypatch):
     from latebind._library import library
 
     destroyed = []
-    destroy = library().lb_sparse_list_destroy
-    monkeypatch.setattr(library(), "lb_sparse_list_destroy", lambda pointer: (destroyed.append(1), destroy(pointer)))
+    destroy = library().lb_results_destroy
+    monkeypatch.setattr(library(), "lb_results_destroy", lambda pointer: (destroyed.append(1), destroy(pointer)))
     found = model.encode(TEXTS)
     gc.collect()
     assert len(destroyed) == 1

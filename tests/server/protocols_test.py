@@ -123,6 +123,15 @@ def test_vectors_of_tokens_pool_to_the_golden_vectors(server, golden, tokenizer)
     assert status == 413 and "tokens together" in answer["error"]
 
 
+def test_both_outputs_of_one_pass(server, golden):
+    answer = server.post("/latebind/encode", {"inputs": TEXTS[:40], "outputs": ["token_vectors", "dense"]})
+    same([one["dense"] for one in answer["results"]], golden[:40])
+    assert [one["token_vectors"] for one in answer["results"]] == server.post("/embed_all", {"inputs": TEXTS[:40]})
+    # One copy of the weights gives both.
+    (model,) = server.ask("GET", "/latebind/status")[2]["models"]
+    assert model["outputs"] == ["dense", "token_vectors"] and model["token_vectors"]
+
+
 def test_the_golden_vectors_by_ollama(server, golden):
     found = []
     for part in in_parts(TEXTS):

@@ -65,7 +65,11 @@ class ScriptedExecutable : public Executable {
   const float added_;
 };
 
-class ScriptedBackend : public core::Backend {
+class ScriptedBackend : public core::Backend,
+                        public core::Blobs,
+                        public core::VirtualDevices,
+                        public core::KnownErrors,
+                        public core::DeviceAdvice {
  public:
   explicit ScriptedBackend(std::string name) : name_(std::move(name)) {}
 
@@ -89,10 +93,11 @@ class ScriptedBackend : public core::Backend {
   std::atomic<int> loads{0};
   std::function<void()> device_script;  // called whenever it is asked for its devices
   std::atomic<int> questions{0};        // calls of available() or devices()
+  std::atomic<int> labels_checked{0};   // calls of check(), by load_blob() too
 
   ScriptedBackend& with(std::string device, DeviceKind kind, bool is_virtual = false) {
-    Device d{name_, std::move(device), kind, "a scripted device", "1.0", {}};
-    if (is_virtual) d.metadata["IsVirtual"] = "1";
+    Device d{name_, std::move(device), kind, "a scripted device", "1.0"};
+    if (is_virtual) d.traits.virtual_device.emplace();
     present.push_back(std::move(d));
     return *this;
   }
@@ -102,12 +107,10 @@ class ScriptedBackend : public core::Backend {
     ++questions;
     return availability;
   }
-  bool library_is_expected() override { return is_expected; }
   std::string why_not(std::string_view device) override {
     const auto found = reasons.find(device);
-    return found == reasons.end() ? Backend::why_not(device) : found->second;
+    return found == reasons.end() ? std::string() : found->second;
   }
-  std::optional<Device> withheld_by_setting() override { return kept_back; }
   Result<std::vector<Device>> devices() override {
     ++questions;
     if (device_script) device_script();
@@ -116,21 +119,33 @@ class ScriptedBackend : public core::Backend {
   Result<std::vector<Device>> virtual_devices() override { return absent; }
   Result<std::string> runtime_version() override { return std::string("1.0"); }
   Result<std::string> known_errors() override { return errors; }
-  Result<Blob> compile(const Model&, std::string_view device, const CompileOptions& options) override {
-    if (!blobs) return Status(StatusCode::kUnsupported, "the scripted backend compiles nothing");
+  core::Capabilities capabilities() override {
+    return {.blobs = blobs ? this : nullptr,
+            .virtual_devices = this,
+            .known_errors = this,
+            .precision_probe = nullptr,
+            .device_advice = this};
+  }
+  Result<Blob> compile(const Model&, std::string_view device, const CompileOptions& options,
+                       core::LeftNodes& left) override {
+    const auto leaves = left_nodes.find(std::string(device));
+    left = leaves != left_nodes.end() ? leaves->second : core::LeftNodes{};
     if (const auto found = compile_failures.find(std::string(device)); found != compile_failures.end()) {
       if (found->second.code() != StatusCode::kUnsupported || options.host_nodes != core::HostNodes::kAny)
         return found->second;
     }
-    Blob blob{name_, std::string(device), "1.0", options.precision, {}};
-    blob.bytes = core::SharedBytes::from_string("blob of " + name_ + ":" + std::string(device));
-    return blob;
+    return Blob{{name_, std::string(device), "1.0", options.precision, {}},
+                core::SharedBytes::from_string("blob of " + name_ + ":" + std::string(device))};
   }
-  Result<Blob> compile_naming(const Model& model, std::string_view device, const CompileOptions& options,
-                              core::LeftNodes& left) override {
-    const auto found = left_nodes.find(std::string(device));
-    left = found != left_nodes.end() ? found->second : core::LeftNodes{};
-    return compile(model, device, options);
+  Result<core::LoadedModel> load_exporting(const Model& model, std::string_view device,
+                                           const CompileOptions& options) override {
+    LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));
+    return core::LoadedModel{std::move(executable), nullptr};
+  }
+  Status check(const core::BlobLabel& label, std::string_view /*device*/, const CompileOptions& /*options*/) override {
+    ++labels_checked;
+    if (label.runtime_version != "1.0") return {StatusCode::kIncompatibleBlob, "made for another version"};
+    return {};
   }
   Result<std::unique_ptr<Executable>> load(const Model&, std::string_view device,
                                            const CompileOptions& options) override {
@@ -154,9 +169,9 @@ class ScriptedBackend : public core::Backend {
                                              input_script == input_scripts.end() ? nullptr : input_script->second,
                                              wrong.contains(device) ? wrong.find(device)->second : 1.0F));
   }
-  Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device, const CompileOptions&) override {
-    if (!blobs) return Status(StatusCode::kIncompatibleBlob, "the scripted backend loads no blobs");
-    if (blob.runtime_version != "1.0") return Status(StatusCode::kIncompatibleBlob, "made for another version");
+  Result<std::unique_ptr<Executable>> load_blob(const Blob& blob, std::string_view device,
+                                                const CompileOptions& options) override {
+    LB_RETURN_IF_ERROR(check(blob, device, options));
     ActiveConfig active;
     active.backend = name_;
     active.device = std::string(device);
@@ -165,7 +180,7 @@ class ScriptedBackend : public core::Backend {
     return std::unique_ptr<Executable>(std::make_unique<ScriptedExecutable>(std::move(active), nullptr));
   }
   core::BackendDiagnosis diagnosis(const core::Result<std::vector<core::Device>>* /*devices*/) override {
-    return {.install_hint = "install " + name_};
+    return {.install_hint = "install " + name_, .library_is_expected = is_expected, .withheld_by_setting = kept_back};
   }
 
  private:

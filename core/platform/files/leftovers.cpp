@@ -1,18 +1,18 @@
 #include "core/platform/files/leftovers.h"
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "core/platform/process_generation.h"
 #include "core/platform/signal_watch.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::platform {
 namespace {
 
 struct Leftovers {
-  std::mutex mutex;
-  std::vector<std::filesystem::path> all;
+  core::Mutex mutex;
+  std::vector<std::filesystem::path> all LB_GUARDED_BY(mutex);
 };
 
 // A child made by fork() has no leftovers: they are its parent's.
@@ -25,13 +25,13 @@ Leftovers& leftovers() {
 
 void add_leftover(const std::filesystem::path& place) {
   auto& known = leftovers();
-  const std::lock_guard lock(known.mutex);
+  const core::MutexLock lock(known.mutex);
   known.all.push_back(place);
 }
 
 core::Result<std::filesystem::path> make_leftover(const std::function<core::Result<std::filesystem::path>()>& make) {
   auto& known = leftovers();
-  const std::lock_guard lock(known.mutex);
+  const core::MutexLock lock(known.mutex);
   known.all.emplace_back();
   try {
     auto made = make();
@@ -49,12 +49,13 @@ core::Result<std::filesystem::path> make_leftover(const std::function<core::Resu
 
 void drop_leftover(const std::filesystem::path& place) noexcept {
   auto& known = leftovers();
-  const std::lock_guard lock(known.mutex);
+  const core::MutexLock lock(known.mutex);
   const auto found = std::ranges::find(known.all, place);
   if (found != known.all.end()) known.all.erase(found);
 }
 
-void remove_leftovers() noexcept {
+// Keeps the mutex: no other thread adds a file before the process ends.
+void remove_leftovers() noexcept LB_NOT_ANALYSED {
   // Another thread may add files to a folder while it is being removed.
   constexpr int kAttempts = 16;
   auto& known = leftovers();

@@ -64,7 +64,7 @@ PageRelease::PageRelease(std::span<const std::byte> bytes)
 PageRelease::~PageRelease() {
   if (thread_.joinable()) {
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       stop_ = true;
     }
     changed_.notify_all();
@@ -74,8 +74,8 @@ PageRelease::~PageRelease() {
 }
 
 void PageRelease::run() {
-  std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, kPeriod, [this] { return stop_; }))
+  const core::MutexLock lock(mutex_);
+  while (!changed_.wait_for(mutex_, kPeriod, [this]() LB_REQUIRES(mutex_) { return stop_; }))
     pages_.release();
 }
 

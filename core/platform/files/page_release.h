@@ -4,13 +4,12 @@
 // file.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "core/platform/thread.h"
+#include "core/threads/mutex.h"
 
 namespace latebind::platform {
 
@@ -50,10 +49,10 @@ class PageRelease {
   void run();
 
   FilePages pages_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stop_ = false;  // guarded by mutex_
-  Thread thread_;      // empty when there is nothing to do, or the system could not create a thread
+  core::Mutex mutex_;
+  core::Condition changed_;
+  bool stop_ LB_GUARDED_BY(mutex_) = false;
+  Thread thread_;  // empty when there is nothing to do, or the system could not create a thread
 };
 
 }  // namespace latebind::platform

@@ -11,20 +11,16 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <functional>
 #include <limits>
 #include <new>
-#include <span>
 
 #include "core/platform/huge_pages.h"
-#include "core/text/quote.h"
 #include "core/text/utf8.h"
-#include "core/threads/in_background.h"
+#include "embedding/tokenizer/models/bpe_merges.h"
 #include "embedding/tokenizer/models/model_vocabulary.h"
+#include "embedding/tokenizer/models/word_scratch.h"
 #include "embedding/tokenizer/part_table.h"
-#include "embedding/tokenizer/short_bytes.h"
-#include "embedding/tokenizer/zeroed_slots.h"
 
 namespace latebind::embedding {
 namespace {
@@ -32,68 +28,6 @@ namespace {
 using core::Result;
 using core::Status;
 using core::StatusCode;
-
-// Maps a pair of tokens to the merged token and the rank. Filled once; then any thread may look up. As in Vocabulary,
-// pairs that are chosen to collide are rejected.
-class MergeTable {
- public:
-  struct Merge {
-    std::uint32_t rank;
-    std::int32_t id;
-  };
-
-  explicit MergeTable(std::size_t merges) {
-    const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(merges * 2, 2));
-    shift_ = 64U - static_cast<unsigned>(std::bit_width(capacity) - 1);
-    slots_ = ZeroedSlots<Slot>(capacity);
-  }
-
-  // Prefetches the memory that add() of this pair will need.
-  void prefetch(std::int32_t left, std::int32_t right) const {
-    __builtin_prefetch(&slots_[slot_of(key_of(left, right))], 1);
-  }
-
-  // Adds a pair; a later one replaces an equal one. Returns false if too many collide.
-  bool add(std::int32_t left, std::int32_t right, Merge merge) {
-    const std::uint64_t key = key_of(left, right);
-    std::size_t slot = slot_of(key);
-    for (std::size_t probes = 0; slots_[slot].key != kFree && slots_[slot].key != key; ++probes) {
-      if (probes > kProbesMax) return false;
-      slot = (slot + 1) & (slots_.size() - 1);
-    }
-    slots_[slot] = {key, merge};
-    return true;
-  }
-
-  // Null if the pair is not merged.
-  [[nodiscard]] const Merge* find(std::int32_t left, std::int32_t right) const {
-    const std::uint64_t key = key_of(left, right);
-    for (std::size_t slot = slot_of(key); slots_[slot].key != kFree; slot = (slot + 1) & (slots_.size() - 1)) {
-      if (slots_[slot].key == key) return &slots_[slot].merge;
-    }
-    return nullptr;
-  }
-
- private:
-  static constexpr std::uint64_t kFree = 0;
-  static constexpr std::size_t kProbesMax = 128;
-  struct Slot {
-    std::uint64_t key;
-    Merge merge;
-  };
-
-  // No key equals kFree, since ids are below Vocabulary::kIdEnd.
-  static std::uint64_t key_of(std::int32_t left, std::int32_t right) {
-    return static_cast<std::uint64_t>(left + 1) << 32 | static_cast<std::uint32_t>(right);
-  }
-  [[nodiscard]] std::size_t slot_of(std::uint64_t key) const {
-    const std::uint64_t mixed = (key ^ key >> 29) * 0xBF58476D1CE4E5B9U;
-    return static_cast<std::size_t>((mixed ^ mixed >> 32) * 0x9E3779B97F4A7C15U >> shift_);
-  }
-
-  ZeroedSlots<Slot> slots_;
-  unsigned shift_ = 63;
-};
 
 struct BpeOptions {
   std::string prefix;  // precedes all characters of a word but the first
@@ -113,34 +47,6 @@ struct Symbol {
 };
 
 constexpr std::uint32_t kNoSymbol = std::numeric_limits<std::uint32_t>::max();
-
-// Memory for a word: inside the object for words of usual length, on the heap for longer ones.
-template <class T, std::size_t kInside>
-class WordScratch {
- public:
-  // The memory is written before it is read; clearing it would take longer than most words.
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
-  explicit WordScratch(std::size_t size) {
-    if (size > kInside) heap_ = std::make_unique_for_overwrite<T[]>(size);
-    data_ = heap_ == nullptr ? inside_.data() : heap_.get();
-  }
-  WordScratch(const WordScratch&) = delete;
-  WordScratch& operator=(const WordScratch&) = delete;
-
-  void push_back(const T& value) { data_[size_++] = value; }
-  void pop_back() { --size_; }
-  [[nodiscard]] bool empty() const { return size_ == 0; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  T& operator[](std::size_t i) { return data_[i]; }
-  [[nodiscard]] T* begin() { return data_; }
-  [[nodiscard]] T* end() { return data_ + size_; }
-
- private:
-  std::array<T, kInside> inside_;
-  std::unique_ptr<T[]> heap_;
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
 
 constexpr std::size_t kUsualWord = 64;
 using Symbols = WordScratch<Symbol, kUsualWord>;
@@ -327,107 +233,6 @@ Result<BpeOptions> read_bpe_options(const JsonView& view, const Vocabulary& voca
     LB_ASSIGN_OR_RETURN(options.unknown, find_unknown(vocabulary, *unk_token));
   }
   return options;
-}
-
-// A merge with the ids of its tokens.
-struct MergeIds {
-  std::int32_t left;
-  std::int32_t right;
-  std::int32_t made;
-};
-
-// Turns the texts of some consecutive merges into ids. One thread.
-class MergeReader {
- public:
-  MergeReader(const Vocabulary& vocabulary, std::size_t prefix_size)
-      : vocabulary_(vocabulary), prefix_size_(prefix_size) {}
-
-  // Reads as many merges as `ids` has elements, from `begin` on.
-  Status read(const MergeList& list, std::size_t begin, std::span<MergeIds> ids) {
-    std::array<std::string_view, kAtOnce * 2> halves;
-    std::array<std::int32_t, kAtOnce * 2> found{};
-    for (std::size_t done = 0; done < ids.size(); done += kAtOnce) {
-      const std::size_t count = std::min(kAtOnce, ids.size() - done);
-      for (std::size_t k = 0; k < count; ++k) {
-        halves[2 * k] = list[begin + done + k].left;
-        halves[2 * k + 1] = list[begin + done + k].right;
-      }
-      vocabulary_.find_all(std::span(halves).first(2 * count), std::span(found).first(2 * count));
-      for (std::size_t k = 0; k < count; ++k) {
-        const std::size_t rank = begin + done + k;
-        const std::string_view right = halves[2 * k + 1];
-        LB_RETURN_IF_ERROR(check(halves[2 * k], found[2 * k], rank));
-        LB_RETURN_IF_ERROR(check(right, found[2 * k + 1], rank));
-        // The prefix is cut off by its length, whatever its text.
-        if (right.size() < prefix_size_ ||
-            (right.size() > prefix_size_ && core::is_utf8_continuation(right[prefix_size_]))) {
-          return {StatusCode::kInvalidModel, fmt::format("model.merges: {} of merge {} does not begin with the prefix",
-                                                         core::quoted(right), rank)};
-        }
-        const std::int32_t made = find_made(halves[2 * k], right.substr(prefix_size_));
-        LB_RETURN_IF_ERROR(check(both_, made, rank));
-        ids[done + k] = {found[2 * k], found[2 * k + 1], made};
-      }
-    }
-    return {};
-  }
-
- private:
-  static constexpr std::size_t kAtOnce = 32;
-
-  [[nodiscard]] static Status check(std::string_view token, std::int32_t id, std::size_t rank) {
-    if (id >= 0) return {};
-    return {StatusCode::kInvalidModel,
-            fmt::format("model.merges: {} of merge {} is not in the vocabulary", core::quoted(token), rank)};
-  }
-  // The id of the merged token; if there is none, its text is in `both_`. Most files list the tokens in the order of
-  // the merges.
-  std::int32_t find_made(std::string_view left, std::string_view right) {
-    for (const std::int32_t id : {last_made_ + 1, last_made_}) {
-      const auto token = vocabulary_.token(id);
-      if (token && token->size() == left.size() + right.size() && same_bytes(token->data(), left.data(), left.size()) &&
-          same_bytes(token->data() + left.size(), right.data(), right.size())) {
-        return last_made_ = id;
-      }
-    }
-    both_.assign(left).append(right);
-    const auto id = vocabulary_.find(both_);
-    return id ? last_made_ = *id : -1;
-  }
-
-  const Vocabulary& vocabulary_;
-  const std::size_t prefix_size_;
-  std::int32_t last_made_ = -1;
-  std::string both_;
-};
-
-// Reads all merges; the second half of a long list on another thread.
-Status read_merges(const MergeList& list, const Vocabulary& vocabulary, std::size_t prefix_size,
-                   std::span<MergeIds> ids) {
-  constexpr std::size_t kWorthAThread = 20'000;
-  const std::size_t half = list.size() < kWorthAThread ? list.size() : list.size() / 2;
-  core::InBackground<Status> second;
-  if (half < list.size()) {
-    second = core::in_background([&list, &vocabulary, prefix_size, half, rest = ids.subspan(half)] {
-      return MergeReader(vocabulary, prefix_size).read(list, half, rest);
-    });
-  }
-  LB_RETURN_IF_ERROR(MergeReader(vocabulary, prefix_size).read(list, 0, ids.first(half)));
-  return second.valid() ? second.get() : Status();
-}
-
-Result<MergeTable> make_table(std::span<const MergeIds> merges) {
-  constexpr std::size_t kAhead = 16;  // number of merges whose memory is prefetched
-  MergeTable table(merges.size());
-  for (std::size_t rank = 0; rank < merges.size(); ++rank) {
-    const MergeIds& ahead = merges[std::min(rank + kAhead, merges.size() - 1)];
-    table.prefetch(ahead.left, ahead.right);
-    const auto& [left, right, made] = merges[rank];
-    if (!table.add(left, right, {static_cast<std::uint32_t>(rank), made})) {
-      return Status(StatusCode::kUnsupported, "model.merges: the pairs have too many hash collisions");
-    }
-  }
-  return table;
 }
 
 }  // namespace

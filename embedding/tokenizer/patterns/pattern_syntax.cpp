@@ -9,29 +9,21 @@
 #include <string>
 
 #include "core/text/quote.h"
-#include "core/text/utf8.h"
 #include "embedding/tokenizer/patterns/character_classes.h"
+#include "embedding/tokenizer/patterns/pattern_characters.h"
+#include "embedding/tokenizer/patterns/pattern_cursor.h"
 
 namespace latebind::embedding {
 namespace {
 
 using core::Result;
 using core::Status;
-using core::StatusCode;
 using NodeKind = PatternNode::Kind;
 using Greed = PatternNode::Greed;
 
-constexpr std::size_t kGroupDepthMax = 64;
 constexpr std::size_t kTimesMax = 1000;
 constexpr std::size_t kExpandedMax = 4096;
 constexpr std::size_t kSetsMax = 250;
-
-constexpr bool is_ascii_letter(char32_t c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-constexpr bool is_decimal_digit(char32_t c) {
-  return c >= '0' && c <= '9';
-}
 
 // Adjacent letters for which a single character exists as well (ß is ss, ﬁ is fi) when case is ignored.
 bool may_be_ligature(char32_t first, char32_t second) {
@@ -47,8 +39,8 @@ class PatternReader {
 
   Result<PatternTree> read() {
     LB_ASSIGN_OR_RETURN(PatternNode root, read_alternatives());
-    if (!at_end()) return refused("a ')' without its '('");
-    if (root.size_min == 0) return refused("that it can match the empty text");
+    if (!text_.at_end()) return text_.refused("a ')' without its '('");
+    if (root.size_min == 0) return text_.refused("that it can match the empty text");
     PatternTree tree;
     tree.root = std::move(root);
     tree.sets.resize(sets_.size());
@@ -59,25 +51,6 @@ class PatternReader {
   }
 
  private:
-  Status refused(const std::string& what) const {
-    return {StatusCode::kUnsupported, fmt::format("{} (at byte {})", what, at_)};
-  }
-  [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
-  [[nodiscard]] bool is_next(std::string_view what) const { return text_.substr(at_).starts_with(what); }
-  bool accept(std::string_view what) {
-    if (!is_next(what)) return false;
-    at_ += what.size();
-    return true;
-  }
-  char32_t take() {
-    const char* p = text_.data() + at_;
-    const char32_t c = core::decode_utf8(p);
-    at_ = static_cast<std::size_t>(p - text_.data());
-    return c;
-  }
-
-  // Nodes ------------------------------------------------------------------------------------------------------------
-
   static std::size_t sum(std::size_t a, std::size_t b) {
     return a > PatternNode::kNoEnd - b ? PatternNode::kNoEnd : a + b;
   }
@@ -87,7 +60,8 @@ class PatternReader {
 
   Result<PatternNode> character(CodePointSet set) {
     const auto [place, is_new] = sets_.try_emplace(std::move(set), sets_.size());
-    if (sets_.size() > kSetsMax) return refused(fmt::format("more than {} different characters and classes", kSetsMax));
+    if (sets_.size() > kSetsMax)
+      return text_.refused(fmt::format("more than {} different characters and classes", kSetsMax));
     PatternNode node;
     node.kind = NodeKind::kCharacter;
     node.set = place->second;
@@ -96,7 +70,7 @@ class PatternReader {
   }
 
   Result<PatternNode> read_alternatives() {
-    if (++depth_ > kGroupDepthMax) return refused(fmt::format("more than {} groups in each other", kGroupDepthMax));
+    LB_RETURN_IF_ERROR(text_.enter());
     PatternNode node;
     node.kind = NodeKind::kAlternatives;
     node.size_min = PatternNode::kNoEnd;
@@ -106,10 +80,11 @@ class PatternReader {
       node.size_max = std::max(node.size_max, part.size_max);
       node.expanded = sum(node.expanded, part.expanded);
       node.parts.push_back(std::move(part));
-    } while (accept("|"));
-    --depth_;
+    } while (text_.accept("|"));
+    text_.leave();
     if (node.expanded > kExpandedMax) {
-      return refused(fmt::format("more than {} characters and classes when repetitions are written out", kExpandedMax));
+      return text_.refused(
+          fmt::format("more than {} characters and classes when repetitions are written out", kExpandedMax));
     }
     if (node.parts.size() == 1) return std::move(node.parts.front());
     return node;
@@ -118,7 +93,7 @@ class PatternReader {
   Result<PatternNode> read_sequence() {
     PatternNode node;
     node.kind = NodeKind::kSequence;
-    while (!at_end() && !is_next("|") && !is_next(")")) {
+    while (!text_.at_end() && !text_.is_next("|") && !text_.is_next(")")) {
       LB_ASSIGN_OR_RETURN(PatternNode part, read_repeated());
       node.size_min = sum(node.size_min, part.size_min);
       node.size_max = sum(node.size_max, part.size_max);
@@ -132,25 +107,26 @@ class PatternReader {
   Result<PatternNode> read_repeated() {
     LB_ASSIGN_OR_RETURN(PatternNode part, read_atom());
     if (!begins_repetition()) return part;
-    if (part.kind == NodeKind::kLook) return refused("a repetition of a lookahead or lookbehind");
-    if (part.size_min == 0) return refused("a repetition of what can match the empty text");
+    if (part.kind == NodeKind::kLook) return text_.refused("a repetition of a lookahead or lookbehind");
+    if (part.size_min == 0) return text_.refused("a repetition of what can match the empty text");
     PatternNode node;
     node.kind = NodeKind::kRepeat;
-    const bool is_interval = is_next("{");
+    const bool is_interval = text_.is_next("{");
     LB_RETURN_IF_ERROR(read_times(node));
-    if (is_next("?")) {
+    if (text_.is_next("?")) {
       // After an interval, it is a second repetition.
-      if (is_interval && node.times_min == node.times_max) return refused("a '?' after a fixed number of repetitions");
-      accept("?");
+      if (is_interval && node.times_min == node.times_max)
+        return text_.refused("a '?' after a fixed number of repetitions");
+      text_.accept("?");
       node.greed = Greed::kLazy;
-    } else if (is_next("+")) {
-      if (is_interval) return refused("a '+' after a number of repetitions");
-      accept("+");
+    } else if (text_.is_next("+")) {
+      if (is_interval) return text_.refused("a '+' after a number of repetitions");
+      text_.accept("+");
       node.greed = Greed::kPossessive;
     }
-    if (begins_repetition()) return refused("a repetition of a repetition");
+    if (begins_repetition()) return text_.refused("a repetition of a repetition");
     if (part.kind == NodeKind::kRepeat && (part.greed != Greed::kGreedy || node.greed != Greed::kGreedy)) {
-      return refused("a repetition of a repetition if one of them is not greedy");
+      return text_.refused("a repetition of a repetition if one of them is not greedy");
     }
     node.size_min = product(part.size_min, node.times_min);
     node.size_max = product(part.size_max, node.times_max);
@@ -160,15 +136,17 @@ class PatternReader {
     return node;
   }
 
-  [[nodiscard]] bool begins_repetition() const { return is_next("*") || is_next("+") || is_next("?") || is_next("{"); }
+  [[nodiscard]] bool begins_repetition() const {
+    return text_.is_next("*") || text_.is_next("+") || text_.is_next("?") || text_.is_next("{");
+  }
 
   Status read_times(PatternNode& node) {
     node.times_max = PatternNode::kNoEnd;
-    if (accept("*")) {
+    if (text_.accept("*")) {
       node.times_min = 0;
-    } else if (accept("+")) {
+    } else if (text_.accept("+")) {
       node.times_min = 1;
-    } else if (accept("?")) {
+    } else if (text_.accept("?")) {
       node.times_min = 0;
       node.times_max = 1;
     } else {
@@ -181,51 +159,53 @@ class PatternReader {
   Status read_interval(PatternNode& node) {
     const auto number = [this]() -> std::optional<std::size_t> {
       std::size_t value = 0;
-      const std::size_t begin = at_;
-      while (!at_end() && is_decimal_digit(static_cast<unsigned char>(text_[at_])) && at_ - begin < 6)
-        value = value * 10 + static_cast<std::size_t>(text_[at_++] - '0');
-      return at_ > begin ? std::optional(value) : std::nullopt;
+      const std::size_t begin = text_.place();
+      while (!text_.at_end() && is_decimal_digit(text_.byte()) && text_.place() - begin < 6) {
+        value = value * 10 + text_.byte() - '0';
+        text_.skip(1);
+      }
+      return text_.place() > begin ? std::optional(value) : std::nullopt;
     };
-    accept("{");
+    text_.accept("{");
     const auto least = number();
     auto most = least;
-    if (accept(",")) {
+    if (text_.accept(",")) {
       most = number();
-      if (!least && !most) return refused("a '{' without a number of repetitions");
+      if (!least && !most) return text_.refused("a '{' without a number of repetitions");
       if (!most) most = PatternNode::kNoEnd;
     }
-    if (!most || !accept("}")) return refused("a '{' without a number of repetitions");
+    if (!most || !text_.accept("}")) return text_.refused("a '{' without a number of repetitions");
     node.times_min = least.value_or(0);
     node.times_max = *most;
-    if (node.times_max == 0 || node.times_min > node.times_max) return refused("a repetition of zero times");
+    if (node.times_max == 0 || node.times_min > node.times_max) return text_.refused("a repetition of zero times");
     if (node.times_min > kTimesMax || (node.times_max != PatternNode::kNoEnd && node.times_max > kTimesMax)) {
-      return refused(fmt::format("a repetition of more than {} times", kTimesMax));
+      return text_.refused(fmt::format("a repetition of more than {} times", kTimesMax));
     }
     return {};
   }
 
   Result<PatternNode> read_atom() {
-    if (begins_repetition()) return refused("a repetition of nothing");
-    if (accept("(")) return read_group();
+    if (begins_repetition()) return text_.refused("a repetition of nothing");
+    if (text_.accept("(")) return read_group();
     for (const std::string_view anchor : {"^", "$", "\\A", "\\z", "\\Z", "\\b", "\\B"}) {
-      if (accept(anchor)) return read_anchor(anchor.back());
+      if (text_.accept(anchor)) return read_anchor(anchor.back());
     }
-    if (is_next("[") || is_next(".")) previous_letter_ = 0;
-    if (accept("[")) {
-      LB_ASSIGN_OR_RETURN(CodePointSet set, read_class(/*is_outermost=*/true));
+    if (text_.is_next("[") || text_.is_next(".")) previous_letter_ = 0;
+    if (text_.accept("[")) {
+      LB_ASSIGN_OR_RETURN(CodePointSet set, read_class(text_, ignores_case_));
       return character(std::move(set));
     }
-    if (accept(".")) return character(CodePointSet('\n', '\n').complement());
-    if (is_next("\\")) {
-      LB_ASSIGN_OR_RETURN(Escaped escaped, read_escape(false));
+    if (text_.accept(".")) return character(CodePointSet('\n', '\n').complement());
+    if (text_.is_next("\\")) {
+      LB_ASSIGN_OR_RETURN(PatternCharacter escaped, read_escape(text_, false));
       if (!escaped.character) {
-        if (ignores_case_ && !escaped.has_no_case) return refused("such a class where case is ignored");
+        if (ignores_case_ && !escaped.has_no_case) return text_.refused("such a class where case is ignored");
         previous_letter_ = 0;
         return character(std::move(escaped.set));
       }
       return literal(*escaped.character);
     }
-    return literal(take());
+    return literal(text_.take());
   }
 
   Result<PatternNode> literal(char32_t c) {
@@ -233,28 +213,19 @@ class PatternReader {
       previous_letter_ = 0;
       return character(CodePointSet(c, c));
     }
-    if (c >= 0x80) return refused("a character beyond ASCII where case is ignored");
+    if (c >= 0x80) return text_.refused("a character beyond ASCII where case is ignored");
     if (!is_ascii_letter(c)) {
       previous_letter_ = 0;
       return character(CodePointSet(c, c));
     }
     const char32_t lower = c | 0x20U;
     if (may_be_ligature(previous_letter_, lower)) {
-      return refused("letters that form a ligature, where case is ignored");
+      return text_.refused("letters that form a ligature, where case is ignored");
     }
     previous_letter_ = lower;
     std::vector<CodePointSet::Range> both;
     add_cases(c, both);
     return character(CodePointSet(std::move(both)));
-  }
-
-  // Adds a letter of ASCII in both cases, including the long s and the Kelvin sign; other ASCII characters as they are.
-  static void add_cases(char32_t c, std::vector<CodePointSet::Range>& ranges) {
-    ranges.push_back({c, c});
-    if (!is_ascii_letter(c)) return;
-    ranges.push_back({c ^ 0x20U, c ^ 0x20U});
-    if ((c | 0x20U) == 's') ranges.push_back({0x17F, 0x17F});
-    if ((c | 0x20U) == 'k') ranges.push_back({0x212A, 0x212A});
   }
 
   // A look-ahead or look-behind for one of these characters.
@@ -335,36 +306,37 @@ class PatternReader {
     PatternNode node;
     bool is_plain = false;
     const bool ignored_case = ignores_case_;
-    if (accept("?:") || !is_next("?")) {
+    if (text_.accept("?:") || !text_.is_next("?")) {
       is_plain = true;
-    } else if (accept("?i:")) {
+    } else if (text_.accept("?i:")) {
       is_plain = true;
       ignores_case_ = true;
-    } else if (accept("?i)")) {
+    } else if (text_.accept("?i)")) {
       // It applies up to the end of the enclosing group, including the alternatives that follow.
       ignores_case_ = true;
       LB_ASSIGN_OR_RETURN(PatternNode rest, read_alternatives());
       ignores_case_ = ignored_case;
-      if (rest.size_max == 0) return refused("'(?i)' with nothing after it");
+      if (rest.size_max == 0) return text_.refused("'(?i)' with nothing after it");
       return rest;
-    } else if (accept("?>")) {
+    } else if (text_.accept("?>")) {
       node.kind = NodeKind::kAtomic;
-    } else if (accept("?=") || accept("?!")) {
+    } else if (text_.accept("?=") || text_.accept("?!")) {
       node.kind = NodeKind::kLook;
-      node.negated = text_[at_ - 1] == '!';
-    } else if (accept("?<=") || accept("?<!")) {
+      node.negated = text_.since(text_.place() - 1) == "!";
+    } else if (text_.accept("?<=") || text_.accept("?<!")) {
       node.kind = NodeKind::kLook;
       node.behind = true;
-      node.negated = text_[at_ - 1] == '!';
+      node.negated = text_.since(text_.place() - 1) == "!";
     } else {
-      return refused(fmt::format("a group that begins with {}", core::quoted("(" + std::string(text_.substr(at_, 2)))));
+      return text_.refused(
+          fmt::format("a group that begins with {}", core::quoted("(" + std::string(text_.rest().substr(0, 2)))));
     }
     LB_ASSIGN_OR_RETURN(PatternNode inner, read_alternatives());
     ignores_case_ = ignored_case;
-    if (!accept(")")) return refused("a '(' without its ')'");
+    if (!text_.accept(")")) return text_.refused("a '(' without its ')'");
     if (is_plain) {
       // A repetition would not recognise an empty group as a group.
-      if (inner.size_max == 0) return refused("an empty group");
+      if (inner.size_max == 0) return text_.refused("an empty group");
       return inner;
     }
     node.expanded = inner.expanded;
@@ -372,11 +344,11 @@ class PatternReader {
       node.size_min = inner.size_min;
       node.size_max = inner.size_max;
     } else {
-      if (inner.size_min == 0) return refused("a lookaround that can match the empty text");
-      if (has_look(inner)) return refused("a lookahead or lookbehind inside another one");
+      if (inner.size_min == 0) return text_.refused("a lookaround that can match the empty text");
+      if (has_look(inner)) return text_.refused("a lookahead or lookbehind inside another one");
       if (node.behind) {
         if (inner.size_min != inner.size_max || inner.kind == NodeKind::kAtomic) {
-          return refused("a lookbehind without a fixed length");
+          return text_.refused("a lookbehind without a fixed length");
         }
         behind_max_ = std::max(behind_max_, inner.size_max);
       }
@@ -389,167 +361,7 @@ class PatternReader {
     return node.kind == NodeKind::kLook || std::any_of(node.parts.begin(), node.parts.end(), has_look);
   }
 
-  // Characters and classes
-  // ---------------------------------------------------------------------------------------------
-
-  // One character, or a class.
-  struct Escaped {
-    std::optional<char32_t> character;
-    CodePointSet set;
-    bool has_no_case = false;  // in both cases or in none
-  };
-
-  // Reads a class after its "[". If case is ignored, this applies to the outermost class, before its '^'.
-  Result<CodePointSet> read_class(bool is_outermost = false) {
-    if (++depth_ > kGroupDepthMax) return refused(fmt::format("more than {} groups in each other", kGroupDepthMax));
-    const bool is_negated = accept("^");
-    std::optional<CodePointSet> intersected;
-    std::vector<CodePointSet::Range> united;
-    for (bool is_first = true; !accept("]"); is_first = false) {
-      if (at_end()) return refused("a '[' without its ']'");
-      if (accept("&&")) {
-        if (united.empty()) return refused("a '&&' with nothing before it");
-        intersected = meet(intersected, std::move(united));
-        united.clear();
-        if (is_next("]")) return refused("a '&&' with nothing after it");
-        continue;
-      }
-      LB_RETURN_IF_ERROR(read_class_item(is_first, united));
-    }
-    if (united.empty()) return refused("an empty class");
-    --depth_;
-    CodePointSet set = meet(intersected, std::move(united));
-    if (ignores_case_ && is_outermost) {
-      LB_ASSIGN_OR_RETURN(set, in_all_cases(set));
-    }
-    return is_negated ? set.complement() : set;
-  }
-
-  Result<CodePointSet> in_all_cases(const CodePointSet& set) const {
-    std::vector<CodePointSet::Range> ranges;
-    for (const auto& range : set.ranges()) {
-      if (range.last >= 0x80) return refused("a class of characters beyond ASCII where case is ignored");
-      for (char32_t c = range.first; c <= range.last; ++c)
-        add_cases(c, ranges);
-    }
-    return CodePointSet(std::move(ranges));
-  }
-
-  static CodePointSet meet(const std::optional<CodePointSet>& before, std::vector<CodePointSet::Range> united) {
-    CodePointSet set(std::move(united));
-    return before ? before->intersected(set) : set;
-  }
-
-  Status read_class_item(bool is_first, std::vector<CodePointSet::Range>& ranges) {
-    const auto unite = [&ranges](const CodePointSet& set) {
-      ranges.insert(ranges.end(), set.ranges().begin(), set.ranges().end());
-    };
-    if (is_next("[:")) return refused("a class in '[:' and ':]'");
-    if (accept("[")) {
-      LB_ASSIGN_OR_RETURN(const CodePointSet inner, read_class());
-      if (is_next("-") && !is_next("-]")) return refused("a '-' after a class");
-      unite(inner);
-      return {};
-    }
-    if (is_next("-") && !is_first && !is_next("-]")) return refused("a '-' between characters that is not a range");
-    const bool is_dash = is_next("-");
-    LB_ASSIGN_OR_RETURN(const Escaped first, read_class_character());
-    const bool is_range = is_next("-") && !is_next("-]");
-    if (is_range && (!first.character || is_dash)) return refused("a '-' that is not a range");
-    if (!first.character) {
-      unite(first.set);
-      return {};
-    }
-    char32_t last = *first.character;
-    if (is_range) {
-      accept("-");
-      if (at_end() || is_next("[") || is_next("-")) return refused("a range without its end");
-      LB_ASSIGN_OR_RETURN(const Escaped end, read_class_character());
-      if (!end.character || *end.character < *first.character) return refused("a range without its end");
-      last = *end.character;
-    }
-    ranges.push_back({*first.character, last});
-    return {};
-  }
-
-  Result<Escaped> read_class_character() {
-    if (is_next("\\")) return read_escape(true);
-    return Escaped{take(), {}};
-  }
-
-  Result<Escaped> read_escape(bool in_brackets) {
-    accept("\\");
-    if (at_end()) return refused("a '\\' at the end");
-    const std::size_t begin = at_;
-    const char32_t c = take();
-    const auto one = [](char32_t character) { return Escaped{character, {}}; };
-    switch (c) {
-      case 'n':
-        return one('\n');
-      case 'r':
-        return one('\r');
-      case 't':
-        return one('\t');
-      case 'f':
-        return one('\f');
-      case 'v':
-        return one('\v');
-      case 's':
-      case 'd':
-      case 'w':
-        return Escaped{{}, characters_of_shorthand(static_cast<char>(c), in_brackets), c != 'w'};
-      case 'S':
-      case 'D':
-      case 'W':
-        return Escaped{{}, characters_of_shorthand(static_cast<char>(c | 0x20U), in_brackets).complement(), c != 'W'};
-      case 'p':
-      case 'P':
-        return read_category(c == 'P');
-      case 'x':
-        return accept("{") ? read_hexadecimal(1, 6, "}", unicode::kCodePointEnd) : read_hexadecimal(2, 2, "", 0x80);
-      case 'u':
-        return read_hexadecimal(4, 4, "", unicode::kCodePointEnd);
-      default:
-        break;
-    }
-    if (c >= 0x80 || is_ascii_letter(c) || is_decimal_digit(c) || c <= 0x20 || c == 0x7F) {
-      return refused(core::quoted("\\" + std::string(text_.substr(begin, at_ - begin))));
-    }
-    return one(c);
-  }
-
-  Result<Escaped> read_hexadecimal(std::size_t digits_min, std::size_t digits_max, std::string_view end,
-                                   char32_t below) {
-    char32_t value = 0;
-    std::size_t digits = 0;
-    for (; digits < digits_max && !at_end(); ++digits) {
-      const auto c = static_cast<unsigned char>(text_[at_]);
-      const auto lower = static_cast<char32_t>(c | 0x20U);
-      if (!is_decimal_digit(c) && !(lower >= 'a' && lower <= 'f')) break;
-      value = value * 16 + (is_decimal_digit(c) ? char32_t{c} - '0' : lower - 'a' + 10);
-      ++at_;
-    }
-    if (digits < digits_min || !accept(end) || value >= below || (value >= 0xD800 && value <= 0xDFFF)) {
-      return refused("a hexadecimal number that is not a character");
-    }
-    return Escaped{value, {}};
-  }
-
-  // Reads a category after "\p" or "\P".
-  Result<Escaped> read_category(bool is_negated) {
-    const std::size_t end = text_.find('}', at_);
-    if (!accept("{") || end == std::string_view::npos) return refused("a '\\p' without its '{' and '}'");
-    if (accept("^")) is_negated = !is_negated;
-    const std::string_view name = text_.substr(at_, end - at_);
-    auto set = characters_of_category(name);
-    if (!set) return refused(core::quoted("\\p{" + std::string(name) + "}"));
-    at_ = end + 1;
-    return Escaped{{}, is_negated ? set->complement() : std::move(*set)};
-  }
-
-  const std::string_view text_;
-  std::size_t at_ = 0;
-  std::size_t depth_ = 0;
+  PatternCursor text_;
   bool ignores_case_ = false;
   char32_t previous_letter_ = 0;  // the last literal, if it is a letter whose case is ignored
   std::map<CodePointSet, std::size_t> sets_;

@@ -13,8 +13,10 @@
 #include "core/json_text.h"
 #include "core/text/quote.h"
 #include "embedding/tokenizer/vocabulary_files/added_beside.h"
+#include "embedding/tokenizer/vocabulary_files/json_parts.h"
 #include "embedding/tokenizer/vocabulary_files/making_classes.h"
 #include "embedding/tokenizer/vocabulary_files/sentence_piece_parts.h"
+#include "embedding/tokenizer/vocabulary_files/tokens_around.h"
 
 namespace latebind::embedding {
 namespace {
@@ -23,38 +25,6 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 using nlohmann::json;
-
-// Null if the object or the member is missing.
-const json* member(const json* object, std::string_view key) {
-  return object == nullptr ? nullptr : core::find_member(*object, key);
-}
-
-std::string_view text_in(const json* object, std::string_view key) {
-  const json* const value = member(object, key);
-  return value != nullptr && value->is_string() ? std::string_view(value->get_ref<const std::string&>())
-                                                : std::string_view();
-}
-
-bool flag_in(const json* object, std::string_view key, bool otherwise) {
-  const json* const value = member(object, key);
-  return value != nullptr && value->is_boolean() ? value->get<bool>() : otherwise;
-}
-
-// The parts of a sequence in tokenizer.json, or a single part.
-std::vector<const json*> parts_of(const json* part, std::string_view list_key) {
-  if (part == nullptr) return {};
-  const json* const list = member(part, list_key);
-  if (list == nullptr || !list->is_array()) return {part};
-  std::vector<const json*> parts;
-  for (const json& one : *list)
-    parts.push_back(&one);
-  return parts;
-}
-
-const json* part_of_type(const std::vector<const json*>& parts, std::string_view type) {
-  const auto found = std::ranges::find_if(parts, [&](const json* part) { return text_in(part, "type") == type; });
-  return found == parts.end() ? nullptr : *found;
-}
 
 bool is_added(const json& root, std::string_view text) {
   const json* const list = member(&root, "added_tokens");
@@ -74,7 +44,6 @@ class ClassCheck {
         model_(member(&root, "model")),
         normalizer_(member(&root, "normalizer")),
         pre_tokenizer_(member(&root, "pre_tokenizer")),
-        post_processor_(member(&root, "post_processor")),
         normalizers_(parts_of(normalizer_, "normalizers")),
         pre_tokenizers_(parts_of(pre_tokenizer_, "pretokenizers")) {}
 
@@ -305,7 +274,7 @@ class ClassCheck {
     const bool is_bert = made_by_.maker == Maker::kBert;
     const std::pair<std::string_view, std::string_view> roles[] = {{before, is_bert ? "[CLS]" : "<s>"},
                                                                    {behind, is_bert ? "[SEP]" : "</s>"}};
-    const std::array<std::string, 2> around = tokens_around();
+    const std::array<std::string, 2> around = tokens_around(root_);
     for (std::size_t i = 0; i < 2; ++i) {
       const TokenByRole wanted = token_by_role(beside_, roles[i].first, roles[i].second);
       const std::string& there = around[i];
@@ -320,51 +289,6 @@ class ClassCheck {
     return {};
   }
 
-  // The tokens in the form of messages: separated by spaces, and with its id if a token has another one's.
-  [[nodiscard]] std::array<std::string, 2> tokens_around() const {
-    std::array<std::string, 2> around;
-    for (const json* const part : parts_of(post_processor_, "processors")) {
-      const json* const cls = member(part, "cls");
-      const json* const sep = member(part, "sep");
-      if (cls != nullptr && sep != nullptr) return std::array{pair_text(*cls), pair_text(*sep)};
-      const json* const single = member(part, "single");
-      if (single == nullptr || !single->is_array()) continue;
-      std::size_t place = 0;
-      for (const json& piece : *single) {
-        if (member(&piece, "Sequence") != nullptr) {
-          place = 1;
-          continue;
-        }
-        const std::string_view name = text_in(member(&piece, "SpecialToken"), "id");
-        const json* const ids = member(member(member(part, "special_tokens"), name), "ids");
-        const std::size_t count = ids != nullptr && ids->is_array() ? ids->size() : 1;
-        for (std::size_t i = 0; i < count; ++i) {
-          if (!around[place].empty()) around[place] += ' ';
-          around[place] += ids != nullptr && ids->is_array() ? with_id(name, (*ids)[i]) : std::string(name);
-        }
-      }
-    }
-    return around;
-  }
-
-  // The text of a pair of text and id.
-  [[nodiscard]] std::string pair_text(const json& list) const {
-    if (!list.is_array() || list.empty() || !list.front().is_string()) return {};
-    const auto& text = list.front().get_ref<const std::string&>();
-    return list.size() == 2 ? with_id(text, list.back()) : text;
-  }
-  [[nodiscard]] std::string with_id(std::string_view text, const json& id) const {
-    const json* const tokens = member(&root_, "added_tokens");
-    if (tokens == nullptr || !tokens->is_array()) return std::string(text);
-    for (const json& token : *tokens) {
-      const json* const own = member(&token, "id");
-      if (text_in(&token, "content") == text && own != nullptr && *own != id) {
-        return fmt::format("{} with the id {}", text, id.dump());
-      }
-    }
-    return std::string(text);
-  }
-
   const BesideTokenizerJson& beside_;
   const json& root_;
   const json* config_;
@@ -373,7 +297,6 @@ class ClassCheck {
   const json* model_;
   const json* normalizer_;
   const json* pre_tokenizer_;
-  const json* post_processor_;
   std::vector<const json*> normalizers_;
   std::vector<const json*> pre_tokenizers_;
 };

@@ -14,8 +14,9 @@
 #include "core/text/git_lfs.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
-#include "embedding/tokenizer/vocabulary_files/default_tokens.h"
+#include "embedding/tokenizer/vocabulary_files/check_config.h"
 #include "embedding/tokenizer/vocabulary_files/making_classes.h"
+#include "embedding/tokenizer/vocabulary_files/named_token.h"
 #include "embedding/tokenizer/vocabulary_files/sentence_piece.h"
 #include "embedding/tokenizer/vocabulary_files/sentence_piece_parts.h"
 #include "embedding/tokenizer/vocabulary_files/special_tokens.h"
@@ -30,50 +31,6 @@ using core::StatusCode;
 using nlohmann::json;
 using Kind = TokenizerClass::Kind;
 using Role = SpecialTokens::Role;
-
-Status refused(std::string_view key, std::string_view what) {
-  return {StatusCode::kUnsupported, fmt::format("{}: {} {}", kTokenizerConfigFile, core::quoted(key), what)};
-}
-
-// Refuses keys of tokenizer_config.json that would change the tokenizer.
-Status check_config(const json& config) {
-  for (const char* key : {"vocab", "merges", "tokenizer_object", "post_processor", "tokenizer_padding",
-                          "tokenizer_truncation", "_json_padding", "_json_truncation", "_spm_precompiled_charsmap",
-                          "gguf_file", "init_inputs", "model_specific_special_tokens"}) {
-    const auto* const found = core::find_member(config, key);
-    if (found == nullptr || (found->is_structured() && found->empty())) continue;
-    return refused(key, "is not supported without a tokenizer.json");
-  }
-  LB_RETURN_IF_ERROR(refuse_tokenizer_options(config));
-  LB_ASSIGN_OR_RETURN(const std::string backend,
-                      core::read_text(config, "backend", "tokenizers", kTokenizerConfigFile));
-  if (backend != "tokenizers") {
-    return refused("backend", fmt::format("is {} (supported: 'tokenizers')", core::quoted(backend)));
-  }
-  for (const auto& [key, value] : config.items()) {
-    const bool is_token = key.ends_with("_token") && (value.is_string() || value.is_object());
-    if (!is_token || std::ranges::find(SpecialTokens::kKeys, key) != SpecialTokens::kKeys.end()) continue;
-    return refused(key, "is a token that is not supported without a tokenizer.json");
-  }
-  return {};
-}
-
-std::span<const DefaultToken> default_tokens(Kind kind) {
-  switch (kind) {
-    case Kind::kBert:
-      return kTokensOfBert;
-    case Kind::kMpnet:
-      return kTokensOfMpnet;
-    case Kind::kGpt2:
-      return kTokensOfGpt2;
-    case Kind::kQwen2:
-      return kTokensOfQwen2;
-    case Kind::kAlbert:
-      return kTokensOfAlbert;
-    default:
-      return kTokensOfRoberta;
-  }
-}
 
 // Gives tokens that are texts the flags that the class gives them.
 void make_objects(Kind kind, SpecialTokens& tokens) {
@@ -185,7 +142,7 @@ class DocumentMaker {
   Status make_byte_pairs() {
     const auto prefix = config_.find("add_prefix_space");
     if (kind_ != Kind::kQwen2 && prefix != config_.end() && prefix->is_null()) {
-      return refused("add_prefix_space", "is null; it must be true or false");
+      return refused_key("add_prefix_space", "is null; it must be true or false");
     }
     LB_ASSIGN_OR_RETURN(add_prefix_space_, flag("add_prefix_space", false));
     LB_RETURN_IF_ERROR(in(class_.vocabulary_file, read_json_vocabulary(files_.vocabulary, document_.lists)));
@@ -425,30 +382,6 @@ Result<JsonDocument> tokenizer_document(const TokenizerClass& tokenizer_class, c
     }
   }
   return DocumentMaker(tokenizer_class, files).make();
-}
-
-core::Result<std::string> named_token(const std::optional<json>& tokenizer_config,
-                                      const std::optional<json>& special_tokens_map, Role role) {
-  const std::string key(SpecialTokens::kKeys[role]);
-  for (const auto& [file, name] :
-       {std::pair{&tokenizer_config, kTokenizerConfigFile}, std::pair{&special_tokens_map, kSpecialTokensFile}}) {
-    if (!*file) continue;
-    const auto found = (*file)->find(key);
-    if (found == (*file)->end()) continue;
-    if (found->is_null()) return std::string();
-    if (found->is_string()) return found->get<std::string>();
-    return core::read_text(*found, "content", "", fmt::format("{}: {}", name, key));
-  }
-  if (!tokenizer_config) return std::string();
-  LB_ASSIGN_OR_RETURN(const std::string made_by,
-                      core::read_text(*tokenizer_config, "tokenizer_class", "", kTokenizerConfigFile));
-  const auto known = known_tokenizer_classes();
-  const auto found = std::ranges::find(known, without_fast(made_by), &TokenizerClass::name);
-  if (found == known.end()) return std::string();
-  for (const DefaultToken& token : default_tokens(found->kind)) {
-    if (token.role == role) return std::string(token.content);
-  }
-  return std::string();
 }
 
 }  // namespace latebind::embedding

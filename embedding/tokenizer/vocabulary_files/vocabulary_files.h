@@ -13,7 +13,6 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "embedding/tokenizer/json_document.h"
-#include "embedding/tokenizer/vocabulary_files/special_tokens.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
 namespace latebind::embedding {
@@ -35,11 +34,5 @@ struct VocabularyFiles {
 // which text would not preserve, since readers round.
 [[nodiscard]] core::Result<JsonDocument> tokenizer_document(const TokenizerClass& tokenizer_class,
                                                             const VocabularyFiles& files);
-
-// The text of the token with this role, from the files beside any tokenizer, with or without a tokenizer.json, or else
-// from the class that tokenizer_config.json names; empty if neither has one. kInvalidModel names the key.
-[[nodiscard]] core::Result<std::string> named_token(const std::optional<nlohmann::json>& tokenizer_config,
-                                                    const std::optional<nlohmann::json>& special_tokens_map,
-                                                    SpecialTokens::Role role);
 
 }  // namespace latebind::embedding

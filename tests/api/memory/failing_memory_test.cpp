@@ -22,6 +22,7 @@
 
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
+#include "tests/api/encode.h"
 #include "tests/fakes/fake_openvino_library.h"
 #include "tests/support/failing_new.h"
 
@@ -180,30 +181,42 @@ class Way {
   }
 
   void embed(const lb_runtime* runtime) {
-    lb_embedder* embedder = nullptr;
-    if (check("lb_embedder_open", lb_embedder_open(runtime, places_.folder.c_str(), nullptr, nullptr, &embedder))) {
+    lb_encoder* embedder = nullptr;
+    if (check("lb_encoder_open",
+              lb_encoder_open(runtime, places_.folder.c_str(), nullptr, nullptr, nullptr, &embedder))) {
       const std::array<lb_text, 3> texts{lb_text{"a cat sat on the mat", 20}, lb_text{"", 0}, lb_text{"a dog", 5}};
       std::array<float, 3 * 32> vectors{};
-      auto stats = LB_INIT(lb_embed_stats);
-      if (check("lb_embedder_embed", lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr,
-                                                       vectors.data(), vectors.size(), &stats))) {
+      auto stats = LB_INIT(lb_encode_stats);
+      if (check("lb_encoder_encode",
+                encode_into(vectors, embedder, texts.data(), texts.size(), nullptr, nullptr, &stats))) {
         expect("three texts were embedded", stats.texts == 3);
       }
       auto call = LB_INIT(lb_call_options);
       call.timeout_ms = 60'000;
-      auto options = LB_INIT(lb_embed_options);
+      auto options = LB_INIT(lb_encode_options);
       options.dimensions = 8;
-      check("lb_embedder_embed in time", lb_embedder_embed(embedder, texts.data(), texts.size(), &options, &call,
-                                                           vectors.data(), vectors.size(), nullptr));
+      check("lb_encoder_encode in time", encode_into(vectors, embedder, texts.data(), texts.size(), &options, &call));
+      read_results(embedder, texts);
       stream(embedder, texts);
       count_tokens(embedder, texts);
       lb_attestation* attestation = nullptr;
-      show("lb_embedder_attestation", lb_embedder_attestation(embedder, &attestation), attestation);
+      show("lb_encoder_attestation", lb_encoder_attestation(embedder, &attestation), attestation);
     }
-    lb_embedder_destroy(embedder);
+    lb_encoder_destroy(embedder);
   }
 
-  void stream(const lb_embedder* embedder, std::span<const lb_text> texts) {
+  void read_results(const lb_encoder* embedder, std::span<const lb_text> texts) {
+    lb_results* results = nullptr;
+    lb_dense_rows rows{};
+    if (check("lb_encoder_encode with results",
+              lb_encoder_encode(embedder, texts.data(), texts.size(), nullptr, nullptr, &results, nullptr)) &&
+        check("lb_results_dense", lb_results_dense(results, "dense", &rows))) {
+      expect("each text has a row", rows.count == texts.size() && rows.dimension == 32);
+    }
+    lb_results_destroy(results);
+  }
+
+  void stream(const lb_encoder* embedder, std::span<const lb_text> texts) {
     lb_stream* stream = nullptr;
     auto windows = LB_INIT(lb_stream_options);
     windows.window_texts = 2;
@@ -215,7 +228,7 @@ class Way {
       bool has_ended = false;
       auto window = LB_INIT(lb_window);
       while (!has_ended && check("lb_stream_pull", lb_stream_pull(stream, nullptr, &window))) {
-        pulled += window.count;
+        pulled += lb_results_count(window.results);
         has_ended = window.count == 0;
       }
       if (has_ended) expect("all that was pushed is pulled", pulled == texts.size());
@@ -223,11 +236,11 @@ class Way {
     lb_stream_destroy(stream);
   }
 
-  void count_tokens(const lb_embedder* embedder, std::span<const lb_text> texts) {
+  void count_tokens(const lb_encoder* embedder, std::span<const lb_text> texts) {
     lb_tokenizer* tokenizer = nullptr;
     lb_token_list* list = nullptr;
     lb_token_ids ids{};
-    if (check("lb_embedder_tokenizer", lb_embedder_tokenizer(embedder, &tokenizer)) &&
+    if (check("lb_encoder_tokenizer", lb_encoder_tokenizer(embedder, &tokenizer)) &&
         check("lb_tokenizer_encode", lb_tokenizer_encode(tokenizer, texts.data(), texts.size(), 0, &list)) &&
         check("lb_token_list_get", lb_token_list_get(list, 1, &ids, nullptr))) {
       expect("an empty text has its special tokens", ids.count == 2);

@@ -12,10 +12,13 @@
 #include <vector>
 
 #include "latebind/latebind.hpp"
+#include "tests/api/encode.h"
 #include "tests/api/fork_support.h"
 
 namespace {
 
+using latebind::test::dimension_of;
+using latebind::test::encode_into;
 using latebind::test::said_by_child;
 using ::testing::AllOf;
 using ::testing::AnyOf;
@@ -31,16 +34,17 @@ std::string last_error() {
 
 struct Embedder {
   lb_runtime* runtime = nullptr;
-  lb_embedder* embedder = nullptr;
+  lb_encoder* embedder = nullptr;
 
   std::string open(const std::string& device) {
     if (lb_runtime_create(nullptr, &runtime) != LB_OK) return last_error();
     const latebind::Options options{{"device", device}};
     const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
-    return lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &embedder) == LB_OK ? "" : last_error();
+    return lb_encoder_open(runtime, folder.c_str(), options.get(), nullptr, nullptr, &embedder) == LB_OK ? ""
+                                                                                                         : last_error();
   }
   void close() {
-    lb_embedder_destroy(embedder);
+    lb_encoder_destroy(embedder);
     lb_runtime_destroy(runtime);
     embedder = nullptr;
     runtime = nullptr;
@@ -49,9 +53,8 @@ struct Embedder {
     // Enough for several batches, so that all threads there are have work.
     const std::string words = "a cat sat on the mat and a dog lay beside it";
     const std::vector<lb_text> texts(400, lb_text{words.data(), words.size()});
-    std::vector<float> vectors(texts.size() * lb_embedder_dimension(embedder));
-    if (lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr, vectors.data(), vectors.size(),
-                          nullptr) != LB_OK) {
+    std::vector<float> vectors(texts.size() * dimension_of(embedder));
+    if (encode_into(vectors, embedder, texts.data(), texts.size()) != LB_OK) {
       return last_error();
     }
     const bool fine = std::ranges::all_of(vectors, [](float x) { return std::isfinite(x); }) &&
@@ -83,7 +86,7 @@ TEST_P(ForkRealTest, AChildLoadsAndRunsItsOwnBesideThoseOfTheParent) {
     own.close();
     return words + " | closed";
   });
-  EXPECT_THAT(said, StartsWith("INVALID_ARGUMENT: this embedder was created before fork()"));
+  EXPECT_THAT(said, StartsWith("INVALID_ARGUMENT: this encoder was created before fork()"));
   EXPECT_THAT(said, ::testing::EndsWith(" |  | embedded | closed"));
   EXPECT_EQ(parent.embed(), "embedded");
   parent.close();
@@ -93,7 +96,7 @@ TEST_P(ForkRealTest, AChildLoadsAndRunsItsOwnAfterTheParentHasClosedAll) {
   Embedder parent;
   ASSERT_EQ(parent.open(GetParam()), "");
   ASSERT_EQ(parent.embed(), "embedded");
-  lb_embedder_destroy(std::exchange(parent.embedder, nullptr));
+  lb_encoder_destroy(std::exchange(parent.embedder, nullptr));
   // Twice, so that what the first one leaves is there for its own child.
   EXPECT_EQ(said_by_child(
                 [] { return of_its_own(GetParam()) + " | " + said_by_child([] { return of_its_own(GetParam()); }); }),

@@ -32,7 +32,7 @@ class CompilingBackend : public test::ScriptedBackend {
     return LoadedModel{std::move(executable), [this]() -> Result<Blob> {
                          ++exports;
                          LB_RETURN_IF_ERROR(export_failure);
-                         return Blob{"toy", "CPU", "1.0", Precision::kF32, SharedBytes::from_string("compiled")};
+                         return Blob{{"toy", "CPU", "1.0"}, SharedBytes::from_string("compiled")};
                        }};
   }
   Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
@@ -40,8 +40,8 @@ class CompilingBackend : public test::ScriptedBackend {
     if (while_loading) while_loading();
     return ScriptedBackend::load(model, device, options);
   }
-  Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
-                                           const CompileOptions& options) override {
+  Result<std::unique_ptr<Executable>> load_blob(const Blob& blob, std::string_view device,
+                                                const CompileOptions& options) override {
     ++imports;
     LB_RETURN_IF_ERROR(import_failure);
     EXPECT_TRUE(options.input_shapes.empty());
@@ -70,6 +70,7 @@ class CachedLoadTest : public ::testing::Test {
     folder.emplace(*std::move(made));
     toy = std::make_shared<CompilingBackend>("toy");
     toy->with("CPU", DeviceKind::kCpu);
+    toy->blobs = true;
     ASSERT_TRUE(registry.add(toy).ok());
     // Files need not have settled, since nobody can set back the time of their last change.
     options.cache = std::make_shared<CompileCache>(folder->path() / "compiled", CompileStore::kBytesMax,
@@ -119,7 +120,7 @@ TEST_F(CachedLoadTest, AnotherModelOrOptionIsCompiled) {
   EXPECT_FALSE(from_cache(model));
   options.compile.properties["K"] = "V";
   EXPECT_FALSE(from_cache(model));
-  toy->present.front().metadata["Architecture"] = "newer";
+  toy->present.front().traits.architecture = "newer";
   EXPECT_FALSE(from_cache(model));
   EXPECT_EQ(entries(), 5U);
 }
@@ -186,15 +187,24 @@ TEST_F(CachedLoadTest, ABlobOfOtherShapesIsRefused) {
 }
 
 // What comes with a model.
-class Blobs final : public BlobSource {
+class TwoBlobs final : public BlobSource {
  public:
   [[nodiscard]] std::vector<ReadyBlob> blobs_for(const Device& /*device*/,
                                                  const CompileOptions& /*options*/) const override {
-    return {{"damaged", []() -> Result<Blob> { return Status(StatusCode::kIo, "another checksum"); }},
-            {"for another", []() -> Result<Blob> {
-               return Blob{"toy", "CPU", "1.0", Precision::kF32, SharedBytes::from_string("compiled")};
+    const BlobLabel label{"toy", "CPU", version};
+    return {{"damaged", label,
+             [this]() -> Result<Blob> {
+               ++opened;
+               return Status(StatusCode::kIo, "another checksum");
+             }},
+            {"for another", label, [this, label]() -> Result<Blob> {
+               ++opened;
+               return Blob{label, SharedBytes::from_string("compiled")};
              }}};
   }
+
+  std::string version = "1.0";
+  mutable std::atomic<int> opened{0};
   [[nodiscard]] std::vector<std::size_t> static_lengths(const Device& /*device*/, const CompileOptions& /*options*/,
                                                         std::size_t /*rows*/) const override {
     return {};
@@ -202,7 +212,7 @@ class Blobs final : public BlobSource {
 };
 
 TEST_F(CachedLoadTest, WhatCameCompiledAndDidNotDoIsInTheAttestation) {
-  const Model with_blobs = model.with_blobs(std::make_shared<const Blobs>());
+  const Model with_blobs = model.with_blobs(std::make_shared<const TwoBlobs>());
   const auto reason = [&] {
     const auto placed = Engine(registry).load(with_blobs, *Placement::parse("auto", registry), options);
     EXPECT_TRUE(placed.ok()) << placed.status().to_string();
@@ -218,6 +228,34 @@ TEST_F(CachedLoadTest, WhatCameCompiledAndDidNotDoIsInTheAttestation) {
             "version");
   const auto plain = Engine(registry).load(model, *Placement::parse("auto", registry), options);
   EXPECT_EQ((*plain)->attestation()->steps.back().reason, "");
+}
+
+TEST_F(CachedLoadTest, ABlobWhoseLabelDoesNotFitIsNotRead) {
+  const auto blobs = std::make_shared<TwoBlobs>();
+  const Model with_blobs = model.with_blobs(blobs);
+  const auto reason = [&] {
+    const auto placed = Engine(registry).load(with_blobs, *Placement::parse("auto", registry), options);
+    EXPECT_TRUE(placed.ok()) << placed.status().to_string();
+    return placed.ok() ? (*placed)->attestation()->steps.back().reason : "";
+  };
+  blobs->version = "0.9";
+  EXPECT_EQ(reason(),
+            "variant 'damaged' does not do: made for another version; variant 'for another' does not do: made for "
+            "another version");
+  EXPECT_EQ(blobs->opened, 0);
+  EXPECT_EQ(toy->imports, 0);
+  blobs->version = "1.0";
+  EXPECT_EQ(reason(), "variant 'damaged' cannot be read: another checksum");
+  EXPECT_EQ(blobs->opened, 2);
+  EXPECT_EQ(toy->imports, 1);
+}
+
+TEST_F(CachedLoadTest, ABackendWithoutTheCapabilityIsLoadedWithoutTheCache) {
+  toy->blobs = false;
+  EXPECT_FALSE(from_cache(model));
+  EXPECT_FALSE(from_cache(model));
+  EXPECT_EQ(toy->exports, 0);
+  EXPECT_EQ(entries(), 0U);
 }
 
 TEST_F(CachedLoadTest, AFailedExportIsOnlySlower) {

@@ -24,7 +24,7 @@ using test::text_of;
 using ::testing::HasSubstr;
 
 Device cpu() {
-  return {"toy", "CPU", DeviceKind::kCpu, "a processor", "1.0", {{"Architecture", "toy64"}}};
+  return {"toy", "CPU", DeviceKind::kCpu, "a processor", "1.0", {.architecture = "toy64"}};
 }
 
 CompileKey key_of(const std::string& model = "digest", const CompileOptions& options = {},
@@ -215,7 +215,7 @@ TEST_F(CompileStoreTest, EveryOptionMakesAnotherKey) {
   other([](auto& d) { d.name = "CPU.1"; });
   other([](auto& d) { d.full_name = "another processor"; });
   other([](auto& d) { d.runtime_version = "1.1"; });
-  other([](auto& d) { d.metadata["Architecture"] = "toy128"; });
+  other([](auto& d) { d.traits.architecture = "toy128"; });
   other([](auto& d) { d.metadata["DriverVersion"] = "7"; });
   EXPECT_EQ(digests.size(), count);
   EXPECT_EQ(key_of().digest, key_of().digest);

@@ -86,8 +86,9 @@ TEST_F(EngineTest, EachDeviceIsAskedForEveryPrecisionOfTheListInTurn) {
 }
 
 TEST_F(EngineTest, APreferredDeviceComesFirstForWhatItCanComputeAlone) {
-  second->present.front().metadata = {
-      {"GraphsOnly", "1"}, {"Precisions", "f32,bf16"}, {"PreferredIn", "f32,int8,fast"}};
+  second->present.front().traits = {.precisions = {Precision::kF32, Precision::kBF16},
+                                    .graphs_only = true,
+                                    .preferred_in = {Precision::kF32, Precision::kInt8, Precision::kFast}};
   const auto by = [&](const LoadOptions& options) {
     const auto placed = load("auto", options);
     if (!placed.ok()) return placed.status().to_string();
@@ -114,7 +115,7 @@ TEST_F(EngineTest, APreferredDeviceComesFirstForWhatItCanComputeAlone) {
   EXPECT_FALSE(is_preferred({.has_graph = true, .has_blobs = true}, Precision::kF32));
   EXPECT_TRUE(is_preferred({.has_graph = true, .has_blobs = true}, Precision::kFast));
   // Nobody misses a library that was never there.
-  second->present.front().metadata.erase("PreferredIn");
+  second->present.front().traits.preferred_in.clear();
   EXPECT_EQ(by({}), "first");
   first->availability = Status(StatusCode::kLibraryNotFound, "pip install first");
   EXPECT_EQ(by({.strict = true}), "second");

@@ -28,7 +28,8 @@ TEST(KnownErrorsTest, ALineThatMakesNoSenseIsNamed) {
   for (const std::string bad :
        {"MatMul", "MatMul\tin:1", "\tin:1\tvendor 1", "MatMul\tsometimes:1\tvendor 1", "MatMul\tmay:be\tvendor 1",
         "MatMul\tin\tvendor 1", "MatMul\tin:x\tvendor 1", "MatMul\tin:1=2\tvendor 1", "MatMul\ttype:0\tvendor 1",
-        "MatMul\trank:0\tvendor 1", "MatMul\tafter:0\tvendor 1", "MatMul\tafter:x=Cast\tvendor 1",
+        "MatMul\trank:0\tvendor 1", "MatMul\tafter:0\tvendor 1", "MatMul\tafter:x=Cast\tvendor 1", "+\tin:1\tvendor 1",
+        "+MatMul\tmay:nan\tvendor 1", "MatMul\trun:all\tvendor 1", "MatMul\topen:x\tvendor 1",
         "MatMul\tmany:0=1\tvendor 1", "MatMul\tany:text\tvendor 1", "MatMul\tmay:nan=1\tvendor 1"}) {
     const auto errors = KnownErrors::read("# A comment\n\nRelu\t\tvendor 1\n" + bad + "\n", "t.tsv", Runtimes{});
     ASSERT_FALSE(errors.ok()) << bad;
@@ -70,6 +71,21 @@ TEST(KnownErrorsTest, ALineOfWhatWasMendedHoldsInEveryOlderVersion) {
   // What a line names holds where no line names the version, be it older.
   EXPECT_NE(wrong("vendor 2025.9.3", "Relu"), "");
   EXPECT_NE(wrong("vendor 2027.1", "Relu"), "");
+}
+
+TEST(KnownErrorsTest, OnlyWhatLinesTakeIsTakenWhereThereAreSuchLines) {
+  const std::string table = "+Abs|Neg\t\tvendor 1.0\n+Sin\tattr:exact\tvendor 1.0\nNeg\t\tvendor 1.0\n";
+  const auto reason = [&](const std::string& op) { return reason_for(table, "vendor 1.0", op); };
+  EXPECT_EQ(reason("Abs"), "");
+  EXPECT_EQ(reason("Neg"), "is computed differently from ONNX by vendor 1.0");
+  const std::string not_taken =
+      "is not among the operators and types that vendor is known to compute as ONNX defines them";
+  EXPECT_EQ(reason("Sin"), not_taken);
+  EXPECT_EQ(reason("Relu"), not_taken);
+  EXPECT_EQ(reason_for(table, "vendor 1.1", "Relu"), not_taken);
+  // Of another backend, nothing is known.
+  EXPECT_EQ(reason_for(table, "other 1.0", "Relu"), "");
+  EXPECT_EQ(reason_for("Neg\t\tvendor 1.0\n", "vendor 1.0", "Relu"), "");
 }
 
 // A node with three inputs, the second of which is not given, and the third a constant.
@@ -125,6 +141,7 @@ TEST_F(ConditionTest, TellOfAttributesInputsAndNeighbours) {
   EXPECT_FALSE(holds("const:0"));
   EXPECT_FALSE(holds("run:2"));
   EXPECT_FALSE(holds("run:1"));
+  EXPECT_TRUE(holds("run:any"));
   EXPECT_TRUE(holds("type:0=f16|f32"));
   EXPECT_FALSE(holds("type:0=f16"));
   EXPECT_TRUE(holds("any:i64"));
@@ -242,10 +259,17 @@ TEST_F(ConditionTest, TellOfRanksSizesAndWhatMakesAnInput) {
   EXPECT_TRUE(holds("rank:0=2"));
   EXPECT_FALSE(holds("rank:0=1"));
   EXPECT_FALSE(holds("many:0"));
+  EXPECT_FALSE(holds("open:0"));
   first.shape = {1, -1};
   EXPECT_TRUE(holds("many:0"));
+  EXPECT_TRUE(holds("open:0"));
+  EXPECT_FALSE(holds("open:2"));  // it is constant
+  first.may_be_folded = true;
+  EXPECT_FALSE(holds("open:0"));
+  first.may_be_folded = false;
   node.inputs = {"", "", "c"};
   EXPECT_TRUE(holds("const:all"));
+  EXPECT_FALSE(holds("run:any"));
   node.inputs = {};
   EXPECT_FALSE(holds("const:all"));
   node.inputs = {"a"};

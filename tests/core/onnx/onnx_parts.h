@@ -17,54 +17,43 @@ using Message = graph::ProtobufMessage;
 inline Message node_of(const std::string& op, const std::vector<std::string>& inputs,
                        const std::vector<std::string>& outputs, const std::vector<Message>& attributes = {},
                        const std::string& domain = "") {
-  Message node;
-  for (const std::string& name : inputs)
-    node.add_bytes(1, name);
-  for (const std::string& name : outputs)
-    node.add_bytes(2, name);
-  node.add_bytes(4, op);
-  for (const Message& attribute : attributes)
-    node.add_message(5, attribute);
-  if (!domain.empty()) node.add_bytes(7, domain);
-  return node;
+  return graph::node_message(op, inputs, outputs, "", attributes, domain);
 }
 
 inline Message attribute_of(const std::string& name, std::int64_t number) {
-  Message attribute;
-  attribute.add_bytes(1, name);
-  attribute.add_int(3, number);
-  return attribute;
+  return graph::int_attribute(name, number);
 }
 
 inline Message attribute_of(const std::string& name, const Message& graph) {
   Message attribute;
-  attribute.add_bytes(1, name);
-  attribute.add_message(6, graph);
+  attribute.add_bytes(graph::AttributeProto::kName, name);
+  attribute.add_message(graph::AttributeProto::kGraph, graph);
   return attribute;
 }
 
 // That of the function's caller.
 inline Message attribute_from(const std::string& name, const std::string& of_caller) {
   Message attribute;
-  attribute.add_bytes(1, name);
-  attribute.add_bytes(21, of_caller);
+  attribute.add_bytes(graph::AttributeProto::kName, name);
+  attribute.add_bytes(graph::AttributeProto::kRefAttrName, of_caller);
   return attribute;
 }
 
 inline Message function_of(const std::string& name, const std::vector<std::string>& inputs,
                            const std::vector<std::string>& outputs, const std::vector<Message>& nodes,
                            const std::vector<Message>& defaults = {}) {
+  using Function = graph::FunctionProto;
   Message function;
-  function.add_bytes(1, name);
+  function.add_bytes(Function::kName, name);
   for (const std::string& input : inputs)
-    function.add_bytes(4, input);
+    function.add_bytes(Function::kInput, input);
   for (const std::string& output : outputs)
-    function.add_bytes(5, output);
+    function.add_bytes(Function::kOutput, output);
   for (const Message& node : nodes)
-    function.add_message(7, node);
-  function.add_bytes(10, "own");
+    function.add_message(Function::kNode, node);
+  function.add_bytes(Function::kDomain, "own");
   for (const Message& attribute : defaults)
-    function.add_message(11, attribute);
+    function.add_message(Function::kAttributeProto, attribute);
   return function;
 }
 

@@ -105,25 +105,25 @@ TEST_F(PlacementTest, AnUnavailableBackendStandsBeforeTheDevicesOfLaterBackends)
 
 TEST_F(PlacementTest, ABackendThatItsSettingKeepsBackStandsWhereItsDeviceWould) {
   second->availability = Status(StatusCode::kUnsupported, "not on this processor");
-  second->kept_back = Device{"second", "CPU", DeviceKind::kCpu, "", "", {{"PreferredIn", "f32"}}};
+  second->kept_back = Device{"second", "CPU", DeviceKind::kCpu, "", "", {.preferred_in = {Precision::kF32}}};
   EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "first:GPU", "!second", "first:CPU"));
   EXPECT_THAT(resolved("cpu"), ElementsAre("!second", "first:CPU"));
   EXPECT_THAT(resolved("first,auto"), ElementsAre("first:NPU", "first:GPU", "first:CPU", "!second"));
   EXPECT_THAT(resolved("npu"), ElementsAre("first:NPU", "!second"));
   EXPECT_THAT(resolved("second"), ElementsAre("!second"));
   // Where it would not be preferred, the first one answers before it as it would with it.
-  second->kept_back->metadata["PreferredIn"] = "int8";
+  second->kept_back->traits.preferred_in = {Precision::kInt8};
   EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "first:GPU", "first:CPU", "!second"));
   EXPECT_THAT(resolved("cpu"), ElementsAre("first:CPU", "!second"));
   // And before one that comes later.
   first->availability = Status(StatusCode::kUnsupported, "not on this processor");
-  first->kept_back = Device{"first", "CPU", DeviceKind::kCpu, "", "", {}};
+  first->kept_back = Device{"first", "CPU", DeviceKind::kCpu, "", ""};
   second->availability = {};
   EXPECT_THAT(resolved("cpu"), ElementsAre("!first", "second:CPU"));
 }
 
 TEST_F(PlacementTest, APreferredDeviceComesBeforeTheOthersOfItsKind) {
-  second->present.front().metadata["PreferredIn"] = "bf16,f32";
+  second->present.front().traits.preferred_in = {Precision::kBF16, Precision::kF32};
   EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "second:NPU", "first:GPU", "second:CPU", "first:CPU"));
   EXPECT_THAT(resolved("first,auto"), ElementsAre("first:NPU", "first:GPU", "first:CPU", "second:NPU", "second:CPU"));
   const auto any = Placement::parse("cpu", registry)->resolve(registry, false, [](const Device&) { return false; });
@@ -131,7 +131,7 @@ TEST_F(PlacementTest, APreferredDeviceComesBeforeTheOthersOfItsKind) {
 }
 
 TEST_F(PlacementTest, AnAbsentLibraryThatNobodyExpectsIsNoNewsBesideADeviceThatNeedsNone) {
-  second->present.front().metadata["GraphsOnly"] = "1";
+  second->present.front().traits.graphs_only = true;
   first->availability = Status(StatusCode::kLibraryNotFound, "not installed");
   EXPECT_THAT(resolved("cpu"), ElementsAre("second:CPU", "!first"));
   first->is_expected = true;
@@ -159,7 +159,7 @@ TEST_F(PlacementTest, WhatToTypeForADeviceIsForTheOneThatIsNamed) {
 TEST_F(PlacementTest, APreferredDeviceIsNoSecondChoiceToWhatWouldNotHaveAnsweredFirst) {
   const auto third = std::make_shared<test::ScriptedBackend>("third");
   third->with("CPU", DeviceKind::kCpu);
-  third->present.front().metadata["PreferredIn"] = "f32";
+  third->present.front().traits.preferred_in = {Precision::kF32};
   ASSERT_TRUE(registry.add(third).ok());
   second->availability = Status(StatusCode::kLibraryUnusable, "damaged");
   // Without the third one, the first one would have answered, and the second would not have been missed.
@@ -181,12 +181,15 @@ class VirtualPlacementTest : public PlacementTest {
  protected:
   void SetUp() override {
     PlacementTest::SetUp();
-    first->absent = {device("NPU.v8", {{"IsVirtual", "1"}, {"Emulated", "1"}}),
-                     device("NPU.v9", {{"IsVirtual", "1"}, {"Emulated", "0"}, {"Missing", "a compiler: buy one"}}),
-                     device("NPU.v10", {{"IsVirtual", "1"}, {"Emulated", "0"}})};
+    first->absent = {
+        device("NPU.v8", {.compiler = TargetCompiler::kInstalled, .is_emulated = true}),
+        device("NPU.v9", {.compiler = TargetCompiler::kMissing, .missing = "a compiler: buy one"}),
+        device("NPU.v10", {}),
+    };
   }
-  static Device device(std::string name, std::map<std::string, std::string> metadata) {
-    return {"first", std::move(name), DeviceKind::kNpu, "a scripted device", "1.0", std::move(metadata)};
+  static Device device(std::string name, VirtualTraits traits) {
+    return {
+        "first", std::move(name), DeviceKind::kNpu, "a scripted device", "1.0", {.virtual_device = std::move(traits)}};
   }
   Placement::Candidate only(std::string_view text, bool emulate) {
     const auto placement = Placement::parse(text, registry);

@@ -248,7 +248,7 @@ TEST_F(VerifierTest, OfManyModelsTheFirstIsForgotten) {
 }
 
 TEST_F(VerifierTest, ReferencesAreOtherCpusThoseOfGraphsFirst) {
-  second->present[0].metadata["GraphsOnly"] = "1";
+  second->present[0].traits.graphs_only = true;
   const auto found = reference_devices(registry.all(), "first:NPU", "");
   ASSERT_TRUE(found.ok());
   ASSERT_EQ(found->size(), 2U);

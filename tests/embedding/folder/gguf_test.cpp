@@ -155,7 +155,7 @@ TEST_F(GgufFolderTest, AFolderWithNothingElseIsRefusedWithWhereToLook) {
   scratch_.write("tiny-Q8_0.gguf", "GGUF");
   expect(scratch_.path(), {"look for the repository", "model.safetensors"});
   scratch_.write("tiny-Q8_0.gguf", "no such file");
-  expect(scratch_.path(), {"is no model folder: config.json"});
+  expect(scratch_.path(), {"is not a model folder: config.json"});
 }
 
 TEST_F(GgufFolderTest, BesideWeightsOneDoesNotMatter) {

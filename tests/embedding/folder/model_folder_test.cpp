@@ -61,6 +61,17 @@ TEST_F(ModelFolderTest, TheSpecificationCanBePrinted) {
   EXPECT_TRUE(described["outputs"].contains("token_vectors"));
 }
 
+TEST_F(ModelFolderTest, OutputsOfOneEndAreKnown) {
+  const auto model = open();
+  EXPECT_TRUE(model->documents().shares_one_end(model->documents().outputs));
+  // The weights of terms come from a head of the network.
+  const auto sparse = ModelFolder::open(std::filesystem::path(LATEBIND_SOURCE_DIR) / "tests/data/sparse_encoders/bert");
+  ASSERT_TRUE(sparse.ok()) << sparse.status().to_string();
+  const OutputList& outputs = sparse->documents().outputs;
+  EXPECT_FALSE(sparse->documents().shares_one_end(outputs));
+  EXPECT_TRUE(sparse->documents().shares_one_end({outputs.front()}));
+}
+
 TEST_F(ModelFolderTest, WithoutModulesPoolsTheMeanAndDoesNotNormalize) {
   EXPECT_EQ(open()->documents().assumed, "");
   std::filesystem::remove(scratch_.path() / "modules.json");
@@ -122,7 +133,7 @@ TEST_F(ModelFolderTest, WithoutModulesTheirCompanionsHaveNoEffect) {
   EXPECT_THAT(open()->documents().assumed, HasSubstr(file));
   scratch_.set(file, "model_type", "CrossEncoder");
   scratch_.set(file, "truncate_dim", 8);
-  EXPECT_EQ(open()->kind(), EncoderKind::kEmbedder);
+  EXPECT_EQ(open()->kind().name, "dense");
 }
 
 TEST_F(ModelFolderTest, LimitsTokensByTheFirstFileThatSaysSo) {
@@ -333,7 +344,8 @@ TEST_F(ModelFolderTest, NamesTheMissingPartOfAVocabulary) {
   std::filesystem::remove(scratch_.path() / "tokenizer.json");
   scratch_.write("vocab.json", "{}");
   scratch_.write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer"})");
-  expect(StatusCode::kNotFound, {"is no model folder", "merges.txt (of RobertaTokenizer; or tokenizer.json) missing"});
+  expect(StatusCode::kNotFound,
+         {"is not a model folder", "merges.txt (of RobertaTokenizer; or tokenizer.json) missing"});
   scratch_.write("tokenizer_config.json", "{}");
   expect(StatusCode::kNotFound, {"vocab.txt (of BertTokenizer; or tokenizer.json) missing"});
 }
@@ -457,9 +469,9 @@ TEST_F(ModelFolderTest, ADefaultPromptIsOneOfThePrompts) {
   scratch_.set(file, "prompts", nullptr);
   expect(StatusCode::kInvalidModel, {"'default_prompt_name' is 'other'", "there are none"});
   scratch_.set(file, "prompts", {{"other", 3}});
-  expect(StatusCode::kInvalidModel, {file, "'other' of 'prompts' is no text of at most 16384 bytes"});
+  expect(StatusCode::kInvalidModel, {file, "'other' of 'prompts' is not a text of at most 16384 bytes"});
   scratch_.set(file, "prompts", {{"other", std::string(16385, 'a')}});
-  expect(StatusCode::kInvalidModel, {"no text of at most 16384 bytes"});
+  expect(StatusCode::kInvalidModel, {"is not a text of at most 16384 bytes"});
   scratch_.set(file, "prompts", nullptr);
   scratch_.set(file, "default_prompt_name", 3);
   expect(StatusCode::kInvalidModel, {"'default_prompt_name' must be a string"});
@@ -472,7 +484,7 @@ TEST_F(ModelFolderTest, PromptsAreTextsByTheirNames) {
   scratch_.write(file, R"({"prompts": null})");
   EXPECT_TRUE(open().ok());
   scratch_.write(file, R"({"prompts": {"query": 5}})");
-  expect(StatusCode::kInvalidModel, {file, "'query' of 'prompts' is no text"});
+  expect(StatusCode::kInvalidModel, {file, "'query' of 'prompts' is not a text"});
   scratch_.write(file, R"({"prompts": ["a"]})");
   expect(StatusCode::kInvalidModel, {file, R"('prompts' is ["a"], must be an object)"});
   json many = json::object();
@@ -547,7 +559,7 @@ TEST_F(ModelFolderTest, AnOnnxFileThatIsAskedForTakesThePlaceOfTheWeights) {
   EXPECT_THAT(refusal("../x.onnx", StatusCode::kInvalidArgument), HasSubstr("leads out"));
   EXPECT_THAT(refusal("/x.onnx", StatusCode::kInvalidArgument), HasSubstr("leads out"));
   EXPECT_THAT(refusal("onnx/none.onnx", StatusCode::kNotFound), HasSubstr("no file of the model's folder"));
-  EXPECT_THAT(refusal("onnx/model.onnx", StatusCode::kInvalidModel), HasSubstr("is no ONNX file"));
+  EXPECT_THAT(refusal("onnx/model.onnx", StatusCode::kInvalidModel), HasSubstr("is not an ONNX file"));
 }
 
 TEST_F(ModelFolderTest, SaysWhatIsMissing) {
@@ -561,7 +573,7 @@ TEST_F(ModelFolderTest, SaysWhatIsMissing) {
   for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"}) {
     const auto file = scratch_.path() / name;
     std::filesystem::rename(file, scratch_.path() / "hidden");
-    expect(StatusCode::kNotFound, {"is no model folder", name, "a model folder holds"});
+    expect(StatusCode::kNotFound, {"is not a model folder", name, "a model folder holds"});
     std::filesystem::rename(scratch_.path() / "hidden", file);
   }
   const auto nowhere = ModelFolder::open(scratch_.path() / "nowhere");

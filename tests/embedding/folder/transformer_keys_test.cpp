@@ -108,11 +108,11 @@ TEST(TransformerKeysTest, RefusesOtherOutputs) {
   expect_refused(with(R"({"method": "forward"})", R"("token_embeddings")"), "has no 'method_output_name'",
                  StatusCode::kInvalidModel);
   expect_refused(R"({"modality_config": {"image": {}}, "module_output_name": "token_embeddings"})", "has no 'text'");
-  expect_refused(R"({"modality_config": [], "module_output_name": "token_embeddings"})", "is no object",
+  expect_refused(R"({"modality_config": [], "module_output_name": "token_embeddings"})", "is not an object",
                  StatusCode::kInvalidModel);
   for (const char* text :
        {R"({"processing_kwargs": 1})", R"({"model_args": []})", R"({"processing_kwargs": {"text": 1}})"})
-    expect_refused(text, "is no object", StatusCode::kInvalidModel);
+    expect_refused(text, "is not an object", StatusCode::kInvalidModel);
 }
 
 TEST(TransformerKeysTest, AFolderIsRefusedByThem) {

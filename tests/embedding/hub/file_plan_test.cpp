@@ -137,7 +137,7 @@ TEST(FilePlanTest, TakesThePiecesOfWeightsAndThoseOfModules) {
               ElementsAre("modules.json", "config.json", "1_Pooling/config.json", "2_Dense/config.json",
                           "tokenizer.json", "2_Dense/model.safetensors", "model.onnx"));
   files["model.safetensors.index.json"] = R"({"weight_map": {"a": "../two.safetensors"}})";
-  EXPECT_THAT(plan(files).status().to_string(), HasSubstr("is no file of the folder"));
+  EXPECT_THAT(plan(files).status().to_string(), HasSubstr("is not a file of the folder"));
 }
 
 TEST(FilePlanTest, TakesWhatStaticEmbeddingsHave) {

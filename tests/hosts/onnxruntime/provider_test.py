@@ -232,6 +232,22 @@ def test_numbers_that_no_device_computes_as_onnx_defines_are_computed_by_the_hos
     assert sorted(one["device"] for one in attestations()) == ["onnxruntime:CPU", "openvino:CPU"]
 
 
+def test_a_run_that_fails_on_every_device_is_computed_by_the_hosts_cpu(devices):
+    # OpenVINO cannot split three rows into two parts, which ONNX defines.
+    nodes = [
+        helper.make_node("Sqrt", ["x"], ["a"]),
+        helper.make_node("Neg", ["a"], ["b"]),
+        helper.make_node("Split", ["b"], ["y", "z"], num_outputs=2),
+    ]
+    graph = helper.make_graph(nodes, "g", [floats("x", "n", 16)], [floats("y", None, 16), floats("z", None, 16)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    session = load(model, devices)
+    for count in (4, 3, 4, 5):
+        feeds = {"x": np.abs(rows(count)["x"])}
+        for got, expected in zip(session.run(None, feeds), on_the_cpu(model, feeds), strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+
+
 def test_an_output_of_unknown_rank_is_no_scalar_where_the_hosts_cpu_computes_the_run(devices):
     nodes = [
         helper.make_node("Relu", ["x"], ["a"]),

@@ -17,6 +17,7 @@
 #include "backends/onnxruntime/load.h"
 #include "backends/onnxruntime/plugin_providers.h"
 #include "backends/onnxruntime/provider_trial.h"
+#include "core/backend/questions.h"
 #include "core/engine/engine.h"
 #include "core/json.h"
 #include "core/platform/files/temporary_folder.h"
@@ -193,17 +194,17 @@ TEST_F(PluginTest, AnyProvidersDevicesAreDevicesWithItsMetadata) {
   EXPECT_EQ(cpu.id(), "onnxruntime:Fake.CPU.0");
   EXPECT_EQ(cpu.kind, DeviceKind::kCpu);
   EXPECT_FALSE(cpu.is_virtual());
-  EXPECT_EQ(cpu.metadata.at("Provider"), "FakeExecutionProvider");
+  EXPECT_EQ(cpu.facts().at("Provider"), "FakeExecutionProvider");
   EXPECT_EQ(cpu.metadata.at("ProviderVersion"), "7.8.9");
   EXPECT_EQ(cpu.metadata.at("ProviderLibrary"), fake("fake"));
   EXPECT_EQ(cpu.metadata.at("Vendor"), "Fakes, Ltd.");
 
-  const auto others = backend->virtual_devices();
+  const auto others = core::virtual_devices_of(*backend);
   ASSERT_THAT(names_of(others), Contains("Fake.NPU"));
   const auto& npu = others->front();
   EXPECT_TRUE(npu.is_virtual());
   EXPECT_EQ(npu.kind, DeviceKind::kNpu);
-  EXPECT_EQ(npu.metadata.at("DiscoveredBy"), "onnxruntime");
+  EXPECT_EQ(npu.facts().at("DiscoveredBy"), "onnxruntime");
   EXPECT_EQ(npu.metadata.at("Colour"), "red, green");
   EXPECT_EQ(npu.metadata.at("HardwareDeviceId"), "0x0017");
 
@@ -320,11 +321,11 @@ class QualcommTest : public PluginTest {
 };
 
 TEST_F(QualcommTest, ItsNpusAreVirtualDevicesWithTheirCompiler) {
-  const auto devices = backend->virtual_devices();
+  const auto devices = core::virtual_devices_of(*backend);
   EXPECT_THAT(names_of(devices), ElementsAre("QNN.v68", "QNN.v69", "QNN.v73", "QNN.v75", "QNN.v79", "QNN.v81"));
   for (const auto& device : *devices) {
-    EXPECT_EQ(device.metadata.at("CompilerInstalled"), "1");
-    EXPECT_EQ(device.metadata.at("Emulated"), "1");
+    EXPECT_EQ(device.facts().at("CompilerInstalled"), "1");
+    EXPECT_EQ(device.facts().at("Emulated"), "1");
     EXPECT_TRUE(fs::exists(device.metadata.at("Compiler")));
   }
 }
@@ -352,11 +353,11 @@ TEST_F(QualcommTest, ItsCpuIsThereForItsTargetsOnly) {
 }
 
 TEST_F(QualcommTest, WithoutTheProviderTheDevicesSayWhatToInstall) {
-  const auto devices = backend_with({"none"})->virtual_devices();
+  const auto devices = core::virtual_devices_of(*backend_with({"none"}));
   ASSERT_EQ(names_of(devices).size(), 6U);
-  EXPECT_EQ(devices->front().metadata.at("CompilerInstalled"), "0");
-  EXPECT_THAT(devices->front().metadata.at("Missing"), HasSubstr("latebind/runtime onnxruntime-qnn"));
-  const auto blob = backend_with({"none"})->compile(*model, "QNN.v73", options);
+  EXPECT_EQ(devices->front().facts().at("CompilerInstalled"), "0");
+  EXPECT_THAT(devices->front().facts().at("Missing"), HasSubstr("latebind/runtime onnxruntime-qnn"));
+  const auto blob = core::compile_blob(*backend_with({"none"}), *model, "QNN.v73", options);
   EXPECT_EQ(blob.status().code(), StatusCode::kLibraryNotFound);
   EXPECT_THAT(blob.status().to_string(), HasSubstr("latebind/runtime onnxruntime-qnn"));
 }
@@ -364,7 +365,7 @@ TEST_F(QualcommTest, WithoutTheProviderTheDevicesSayWhatToInstall) {
 class QualcommTargetTest : public QualcommTest, public ::testing::WithParamInterface<std::string> {};
 
 TEST_P(QualcommTargetTest, TheModelBecomesOneContextAndTheSameBytesTwice) {
-  const auto blob = backend->compile(*model, "QNN." + GetParam(), options);
+  const auto blob = core::compile_blob(*backend, *model, "QNN." + GetParam(), options);
   ASSERT_TRUE(blob.ok()) << blob.status().to_string();
   const auto made = read_context_model(blob->bytes.bytes);
   ASSERT_TRUE(made.ok());
@@ -374,7 +375,7 @@ TEST_P(QualcommTargetTest, TheModelBecomesOneContextAndTheSameBytesTwice) {
   EXPECT_EQ(blob->precision, Precision::kF16);
   EXPECT_THAT(blob->compatibility, HasSubstr(":" + GetParam().substr(1) + ":"));
 
-  const auto again = backend->compile(*model, "QNN." + GetParam(), options);
+  const auto again = core::compile_blob(*backend, *model, "QNN." + GetParam(), options);
   ASSERT_TRUE(again.ok()) << again.status().to_string();
   EXPECT_TRUE(std::ranges::equal(blob->bytes.bytes, again->bytes.bytes));
 }
@@ -383,9 +384,9 @@ INSTANTIATE_TEST_SUITE_P(Npus, QualcommTargetTest, ::testing::Values("v68", "v73
                          [](const auto& one) { return one.param; });
 
 TEST_F(QualcommTest, ABlobRunInEmulationGivesTheVectorsOfTheReference) {
-  const auto blob = backend->compile(*model, "QNN.v73", options);
+  const auto blob = core::compile_blob(*backend, *model, "QNN.v73", options);
   ASSERT_TRUE(blob.ok()) << blob.status().to_string();
-  const auto executable = backend->load(*blob, "QNN.v73", emulated());
+  const auto executable = core::load_blob(*backend, *blob, "QNN.v73", emulated());
   ASSERT_TRUE(executable.ok()) << executable.status().to_string();
   const auto& active = (*executable)->active();
   EXPECT_EQ(active.device, "QNN.v73");
@@ -440,11 +441,12 @@ TEST_F(QualcommTest, APlacementThatNamesItRunsItInEmulationOnlyWhenAllowed) {
 }
 
 TEST_F(QualcommTest, RefusesWhatItCannotHonour) {
-  EXPECT_THAT(backend->compile(*model, "QNN.v99", options).status().to_string(),
+  EXPECT_THAT(core::compile_blob(*backend, *model, "QNN.v99", options).status().to_string(),
               AllOf(HasSubstr("v99"), HasSubstr("v68, v69, v73, v75, v79, v81")));
   CompileOptions f32 = options;
   f32.precision = Precision::kF32;
-  EXPECT_THAT(backend->compile(*model, "QNN.v73", f32).status().to_string(), HasSubstr("computes in f16, not in f32"));
+  EXPECT_THAT(core::compile_blob(*backend, *model, "QNN.v73", f32).status().to_string(),
+              HasSubstr("computes in f16, not in f32"));
   EXPECT_EQ(backend->load(*model, "QNN.v73", f32).status().code(), StatusCode::kUnsupported);
 }
 
@@ -459,19 +461,19 @@ TEST_F(QualcommTest, NodesThatAreLeftToTheCpuAreNamed) {
   CompileOptions plain;
   plain.precision = Precision::kF16;
   core::LeftNodes left;
-  const auto blob = backend->compile_naming(split, "QNN.v73", plain, left);
+  const auto blob = core::compile_blob(*backend, split, "QNN.v73", plain, &left);
   EXPECT_EQ(left, (core::LeftNodes{1, {{"NonZero", "NonZero_1", "i64 [2,?]"}}}));
   ASSERT_FALSE(blob.ok());
   EXPECT_EQ(blob.status().code(), StatusCode::kUnsupported);
   EXPECT_THAT(blob.status().to_string(), HasSubstr("NonZero (NonZero_1)"));
   plain.host_nodes = core::HostNodes::kAny;
-  const auto allowed = backend->compile(split, "QNN.v73", plain);
+  const auto allowed = core::compile_blob(*backend, split, "QNN.v73", plain);
   ASSERT_TRUE(allowed.ok()) << allowed.status().to_string();
   EXPECT_EQ(read_context_model(allowed->bytes.bytes)->others.count, 1U);
   // Of a model with open shapes nothing can be compiled.
   CompileOptions open = options;
   open.input_shapes.clear();
-  const auto dynamic = backend->compile(*model, "QNN.v73", open);
+  const auto dynamic = core::compile_blob(*backend, *model, "QNN.v73", open);
   ASSERT_FALSE(dynamic.ok());
   EXPECT_THAT(dynamic.status().to_string(), HasSubstr("static input shapes may help"));
 }

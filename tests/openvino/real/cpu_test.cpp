@@ -14,6 +14,7 @@
 
 #include "backends/openvino/backend.h"
 #include "core/backend/backend.h"
+#include "core/backend/questions.h"
 #include "tests/openvino/small_ir.h"
 #include "tests/support/latch.h"
 
@@ -209,13 +210,13 @@ TEST_F(RealCpuTest, BlobsKeepTheirPrecisionAndTheirBytes) {
   std::vector<Precision> precisions{Precision::kF32};
   if (has_bf16()) precisions = {Precision::kF32, Precision::kBF16, Precision::kF32};
   for (const auto precision : precisions) {
-    auto blob = backend_->compile(model, "CPU", {.precision = precision});
+    auto blob = core::compile_blob(*backend_, model, "CPU", {.precision = precision});
     ASSERT_TRUE(blob.ok()) << blob.status().to_string();
     EXPECT_EQ(blob->runtime_version, *backend_->runtime_version());
     // The vendor reads weights where they lie, and some only at the first run.
     auto bytes = std::make_shared<std::vector<std::byte>>(blob->bytes.bytes.begin(), blob->bytes.bytes.end());
     blob->bytes = {.owner = bytes, .bytes = *bytes};
-    auto imported = backend_->load(*blob, "CPU", {.precision = precision});
+    auto imported = core::load_blob(*backend_, *blob, "CPU", {.precision = precision});
     ASSERT_TRUE(imported.ok()) << imported.status().to_string();
     blob->bytes = {};
     const std::weak_ptr<std::vector<std::byte>> kept = std::exchange(bytes, nullptr);
@@ -230,13 +231,13 @@ TEST_F(RealCpuTest, BlobsKeepTheirPrecisionAndTheirBytes) {
 }
 
 TEST_F(RealCpuTest, ADamagedBlobIsIncompatible) {
-  auto blob = backend_->compile(test::add_model(ElementType::kF32, {2}), "CPU", {});
+  auto blob = core::compile_blob(*backend_, test::add_model(ElementType::kF32, {2}), "CPU", {});
   ASSERT_TRUE(blob.ok()) << blob.status().to_string();
   const auto good = blob->bytes;
   blob->bytes = core::SharedBytes::from_string("garbage that is no blob");
-  EXPECT_EQ(backend_->load(*blob, "CPU", {}).status().code(), StatusCode::kIncompatibleBlob);
+  EXPECT_EQ(core::load_blob(*backend_, *blob, "CPU", {}).status().code(), StatusCode::kIncompatibleBlob);
   blob->bytes = {good.owner, good.bytes.first(good.bytes.size() / 2)};
-  EXPECT_FALSE(backend_->load(*blob, "CPU", {}).ok());
+  EXPECT_FALSE(core::load_blob(*backend_, *blob, "CPU", {}).ok());
 }
 
 TEST_F(RealCpuTest, WeightsStayWhereTheyAre) {

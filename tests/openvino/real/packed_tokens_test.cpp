@@ -8,6 +8,7 @@
 
 #include "backends/openvino/backend.h"
 #include "core/backend/backend.h"
+#include "core/backend/questions.h"
 #include "tests/core/graph/graph_model.h"
 #include "tests/core/graph/random_encoder.h"
 
@@ -136,9 +137,9 @@ TEST_F(PackedTokensTest, NoTextsAndTextsWithoutATokenDisturbNobody) {
 
 TEST_F(PackedTokensTest, ABlobKeepsThem) {
   const core::Model model = encoder_of(shape_);
-  const auto blob = backend_->compile(model, "CPU", {});
+  const auto blob = core::compile_blob(*backend_, model, "CPU", {});
   ASSERT_TRUE(blob.ok()) << blob.status().to_string();
-  auto loaded = backend_->load(*blob, "CPU", {});
+  auto loaded = core::load_blob(*backend_, *blob, "CPU", {});
   ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
   EXPECT_TRUE((*loaded)->active().packs_tokens);
   EXPECT_EQ((*loaded)->inputs().size(), 2U);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backends/openvino/backend.h"
+#include "core/backend/questions.h"
 #include "core/backend/registry.h"
 #include "core/bundle/compile.h"
 #include "tests/openvino/small_ir.h"
@@ -22,10 +23,10 @@ class RealNpuTargetTest : public testing::Test {
     const auto status = backend_->available();
     ASSERT_TRUE(status.ok()) << "run scripts/setup first: " << status.to_string();
     ASSERT_TRUE(registry_.add(backend_).ok());
-    const auto targets = backend_->virtual_devices();
+    const auto targets = core::virtual_devices_of(*backend_);
     ASSERT_TRUE(targets.ok());
     for (const auto& device : *targets)
-      installed_ = installed_ || device.metadata.at("CompilerInstalled") == "1";
+      installed_ = installed_ || device.facts().at("CompilerInstalled") == "1";
   }
 
   std::shared_ptr<core::Backend> backend_ = make_backend();
@@ -40,8 +41,8 @@ TEST_F(RealNpuTargetTest, WithoutItsCompilerTheErrorNamesTheLibraryAndWhereToGet
   const auto target = core::CompileTargets(registry_).find("npu:4000");
   EXPECT_EQ(target.status().code(), StatusCode::kLibraryNotFound);
   EXPECT_THAT(target.status().to_string(), what);
-  const auto blob = backend_->compile(test::add_model(core::ElementType::kF32, {1, 4}), "NPU.4000",
-                                      {.precision = core::Precision::kF16});
+  const auto blob = core::compile_blob(*backend_, test::add_model(core::ElementType::kF32, {1, 4}), "NPU.4000",
+                                       {.precision = core::Precision::kF16});
   EXPECT_EQ(blob.status().code(), StatusCode::kLibraryNotFound);
   EXPECT_THAT(blob.status().to_string(), what);
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backends/openvino/backend.h"
+#include "core/backend/questions.h"
 #include "core/backend/registry.h"
 #include "core/bundle/compile.h"
 #include "tests/openvino/small_ir.h"
@@ -38,8 +39,8 @@ TEST_F(RealNpuTargetTest, EachNpuGetsItsOwnBlobAndTheSameEachTime) {
   std::set<std::string> blobs;
   for (const std::string target : {"3720", "4000", "5010", "5020"}) {
     const auto compile = [&] {
-      return backend_->compile(test::add_model(core::ElementType::kF32, {1, 4}), "NPU." + target,
-                               {.precision = core::Precision::kF16});
+      return core::compile_blob(*backend_, test::add_model(core::ElementType::kF32, {1, 4}), "NPU." + target,
+                                {.precision = core::Precision::kF16});
     };
     const auto one = compile();
     ASSERT_TRUE(one.ok()) << target << ": " << one.status().to_string();
@@ -55,10 +56,10 @@ TEST_F(RealNpuTargetTest, EachNpuGetsItsOwnBlobAndTheSameEachTime) {
 }
 
 TEST_F(RealNpuTargetTest, ItsBlobsDoNotRunWhereThereIsNone) {
-  const auto blob = backend_->compile(test::add_model(core::ElementType::kF32, {1, 4}), "NPU.4000",
-                                      {.precision = core::Precision::kF16});
+  const auto blob = core::compile_blob(*backend_, test::add_model(core::ElementType::kF32, {1, 4}), "NPU.4000",
+                                       {.precision = core::Precision::kF16});
   ASSERT_TRUE(blob.ok()) << blob.status().to_string();
-  EXPECT_FALSE(backend_->load(*blob, "NPU", {}).ok());
+  EXPECT_FALSE(core::load_blob(*backend_, *blob, "NPU", {}).ok());
 }
 
 TEST_F(RealNpuTargetTest, AnUnknownArchitectureIsRefusedWithTheKnownOnes) {

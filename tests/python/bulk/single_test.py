@@ -99,7 +99,9 @@ def test_the_header_shows_what_separates_the_columns_of_csv(tmp_path, separator)
     found = vectors_of(tmp_path / "out")
     assert list(zip(found["id"].to_pylist(), found["body"].to_pylist(), strict=True)) == rows[1:]
     (tmp_path / "other.csv").write_text(f"id{separator}words\n1{separator}a\n")
-    with pytest.raises(latebind.CallerError, match="no column 'body'; the columns are: id, words .name another with text_column"):
+    with pytest.raises(
+        latebind.CallerError, match="no column 'body'; the columns are: id, words .name another with text_column"
+    ):
         embed(tmp_path / "other.csv", tmp_path / "refused")
 
 

@@ -36,7 +36,7 @@ BatchRecord batch_of(std::size_t texts, std::size_t rows, std::size_t width, std
           .width = width,
           .tokens = tokens,
           .computed_tokens = rows * width,
-          .owners = 1,
+          .submissions = 1,
           .time = milliseconds(4)};
 }
 

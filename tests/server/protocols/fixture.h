@@ -73,24 +73,20 @@ class ToyServer {
     }
     const auto backend = std::make_shared<ToyBackend>(std::move(script));
     EXPECT_TRUE(registry_.add(backend).ok());
+    embedding::EmbedderOptions opening;
+    if (options.token_vectors) {
+      backend->give_token_vectors();
+      opening.outputs = {"dense", "token_vectors"};
+    }
     auto embedder = embedding::Embedder::open(core::Engine(registry_), options.folder,
-                                              *core::Placement::parse("auto", registry_), {});
+                                              *core::Placement::parse("auto", registry_), opening);
     EXPECT_TRUE(embedder.ok()) << embedder.status().to_string();
     auto model = std::make_shared<ServedModel>();
     model->name = options.name;
     model->aliases = options.aliases;
     model->commit = std::string(40, 'c');
     model->digest = digest_of_model(options.folder, {});
-    model->embedder = *std::move(embedder);
-    if (options.token_vectors) {
-      backend->give_token_vectors();
-      embedding::EmbedderOptions of_tokens;
-      of_tokens.outputs = {"token_vectors"};
-      auto tokens = embedding::Embedder::open(core::Engine(registry_), options.folder,
-                                              *core::Placement::parse("auto", registry_), of_tokens);
-      EXPECT_TRUE(tokens.ok()) << tokens.status().to_string();
-      model->token_embedder = *std::move(tokens);
-    }
+    model->encoders.push_back(*std::move(embedder));
     EXPECT_TRUE(service_.add(std::move(model)).ok());
     if (options.is_loaded) service_.set_ready();
   }
@@ -144,7 +140,7 @@ class ToyServer {
   // The ids of a text.
   [[nodiscard]] std::vector<std::int32_t> ids_of(std::string_view text, std::size_t max_tokens = kTokensMax) const {
     std::vector<std::int32_t> ids;
-    EXPECT_TRUE(service_.models().front()->embedder->tokenizer()->encode(text, max_tokens, ids).ok());
+    EXPECT_TRUE(service_.models().front()->texts()->tokenizer()->encode(text, max_tokens, ids).ok());
     return ids;
   }
 

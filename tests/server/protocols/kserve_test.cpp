@@ -523,7 +523,7 @@ class KserveTextTest : public KserveTest {
     ASSERT_TRUE(opened.ok()) << opened.status().to_string();
     auto model = std::make_shared<ServedModel>();
     model->name = "tiny";
-    model->embedder = *std::move(opened);
+    model->encoders.push_back(*std::move(opened));
     add(model);
     service.set_ready();
   }

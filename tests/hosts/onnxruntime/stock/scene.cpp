@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/graph/protobuf.h"
+#include "core/graph/onnx_builder.h"
 
 #if defined(__SANITIZE_THREAD__)
 // What ONNX Runtime, for which the sanitizer was not built, copies within itself looks like a race, since its own locks
@@ -16,55 +16,34 @@ extern "C" __attribute__((visibility("default"))) const char* __tsan_default_opt
 
 namespace latebind::test {
 
-using Message = graph::ProtobufMessage;
+namespace {
+
+const std::vector<std::string> kOutput{"y"};
+
+}  // namespace
 
 std::string plus_one_model(const std::string& constant) {
   const OnnxDims rows_of_two{std::int64_t{2}, std::int64_t{2}};
   const std::array<float, 1> one{1};
-  Message node;
-  node.add_bytes(1, "x");
-  node.add_bytes(1, constant);
-  node.add_bytes(2, "y");
-  node.add_bytes(3, "fake-model\ninput x f32 2,2\noutput y plus-one 0\nend\n");
-  node.add_bytes(4, "Add");
+  const std::vector<std::string> inputs{"x", constant};
   return OnnxBuilder()
       .input("x", core::ElementType::kF32, rows_of_two)
       .output("y", core::ElementType::kF32, rows_of_two)
       .constant<float>(constant, core::ElementType::kF32, {1}, one)
-      .node(node)
+      .node(graph::node_message("Add", inputs, kOutput, "fake-model\ninput x f32 2,2\noutput y plus-one 0\nend\n"))
       .bytes();
 }
 
 std::string context_model(const std::string& payload, bool is_embedded) {
-  const auto text = [](const char* name, std::string_view value) {
-    Message attribute;
-    attribute.add_bytes(1, name);
-    attribute.add_bytes(4, value);
-    attribute.add_int(20, 3);
-    return attribute;
-  };
-  const auto number = [](const char* name, std::int64_t value) {
-    Message attribute;
-    attribute.add_bytes(1, name);
-    attribute.add_int(3, value);
-    attribute.add_int(20, 2);
-    return attribute;
-  };
-  Message node;
-  node.add_bytes(1, "x");
-  node.add_bytes(2, "y");
-  node.add_bytes(3, "toy");
-  node.add_bytes(4, "EPContext");
-  node.add_message(5, text("ep_cache_context", payload));
-  node.add_message(5, text("source", "Latebind"));
-  node.add_message(5, number("embed_mode", is_embedded ? 1 : 0));
-  node.add_message(5, number("main_context", 1));
-  node.add_bytes(7, "com.microsoft");
+  const std::vector<graph::ProtobufMessage> attributes{
+      graph::string_attribute("ep_cache_context", payload), graph::string_attribute("source", "Latebind"),
+      graph::int_attribute("embed_mode", is_embedded ? 1 : 0), graph::int_attribute("main_context", 1)};
+  const std::vector<std::string> inputs{"x"};
   const OnnxDims rows_of_two{std::int64_t{2}, std::int64_t{2}};
   return OnnxBuilder()
       .input("x", core::ElementType::kF32, rows_of_two)
       .output("y", core::ElementType::kF32, rows_of_two)
-      .node(node)
+      .node(graph::node_message("EPContext", inputs, kOutput, "toy", attributes, "com.microsoft"))
       .opset("com.microsoft", 1)
       .bytes();
 }
