@@ -10,6 +10,7 @@
 #include "backends/onnxruntime/context_model.h"
 #include "backends/onnxruntime/executable.h"
 #include "backends/onnxruntime/hardware.h"
+#include "backends/onnxruntime/places.h"
 #include "backends/onnxruntime/plugin_providers.h"
 #include "backends/onnxruntime/provider_compile.h"
 #include "backends/onnxruntime/session.h"
@@ -34,62 +35,6 @@ using core::Precision;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-
-constexpr std::string_view kBackendName = "onnxruntime";
-constexpr std::string_view kCpu = "CPU";
-
-// Checks the precision. Some devices can be set to a precision; the others compute in that of the model, f32.
-Status check_precision(std::string_view device, Precision computes_in, const CompileOptions& options,
-                       std::string_view provider = {}) {
-  if (options.precision == computes_in) return {};
-  const KnownProvider* const known = known_provider(provider);
-  const std::string_view why = known != nullptr ? known->why_one_precision : std::string_view();
-  return Status(StatusCode::kUnsupported,
-                fmt::format("onnxruntime:{} computes in {}, not in {}{}{}", device, core::word_of(computes_in),
-                            core::word_of(options.precision), why.empty() ? "" : ": ", why));
-}
-
-// Checks, by its label, whether the blob can have been made for this device.
-Status check_label(const BlobLabel& blob, std::string_view device, const CompileOptions& options) {
-  const auto refuse = [](std::string text) { return Status(StatusCode::kIncompatibleBlob, std::move(text)); };
-  if (blob.backend != kBackendName) {
-    return refuse(fmt::format("the blob was made by {}, not by {}", blob.backend, kBackendName));
-  }
-  if (blob.device != device) {
-    return refuse(fmt::format("the blob was made for device {}, not for {}", blob.device, device));
-  }
-  if (blob.precision != options.precision) {
-    return refuse(fmt::format("the blob computes in {}, but the request is for {}", core::word_of(blob.precision),
-                              core::word_of(options.precision)));
-  }
-  if (!options.input_shapes.empty()) return refuse("a blob's input shapes cannot be changed");
-  return {};
-}
-
-// Checks whether a virtual device may be used; the error says why not.
-Status check_emulation(const TargetName& target, const CompileOptions& options) {
-  const std::string id = fmt::format("onnxruntime:{}", device_name(target));
-  if (!is_emulated(core::own_system(), core::own_architecture())) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("{} is a virtual device: models can be compiled for it here, and run on machines that "
-                              "have it; its vendor's emulator needs x86_64 Linux",
-                              id));
-  }
-  if (!options.emulate) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("{} is a virtual device: models can be compiled for it here, and run on machines that "
-                              "have it; --emulate runs them here in its vendor's emulator",
-                              id));
-  }
-  return {};
-}
-
-// The default precision of a provider's device. Providers do not report it, but it is known for Qualcomm's NPUs.
-Precision computes_in(const PluginDevice& device) {
-  const KnownProvider* const known = known_provider(device.provider);
-  const bool is_npu = device.device.kind == core::DeviceKind::kNpu;
-  return is_npu && known != nullptr && !known->targets.empty() ? Precision::kF16 : Precision::kF32;
-}
 
 // Refuses another model for a device that has hung and not returned.
 Status check_not_stuck(std::string_view device) {
@@ -232,21 +177,19 @@ class OnnxruntimeBackend final : public core::Backend,
   }
 
   [[nodiscard]] Status check(const BlobLabel& label, std::string_view device, const CompileOptions& options) override {
-    LB_ASSIGN_OR_RETURN(const auto library, loader_.library());
-    // A provider's blob contains the provider's statement about versions; a blob of the CPU is for exactly one version.
-    if (device == kCpu && label.backend == kBackendName && label.device == kCpu &&
-        label.runtime_version != library->version) {
-      return Status(StatusCode::kIncompatibleBlob, fmt::format("the blob was made by ONNX Runtime {}, but this is {}",
-                                                               label.runtime_version, library->version));
-    }
-    return check_label(label, device, options);
+    LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
+    const Library& library = vendor.environment->library();
+    LB_RETURN_IF_ERROR(check_label(library, label, device, options));
+    if (device == kCpu || label.compatibility.empty()) return {};
+    LB_ASSIGN_OR_RETURN(const auto place, find_place_to_run(vendor, device, options));
+    return check_compatibility(library, place.use, label.compatibility);
   }
 
   [[nodiscard]] Result<std::unique_ptr<Executable>> load_blob(const Blob& blob, std::string_view device,
                                                               const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
     LB_RETURN_IF_ERROR(check_not_stuck(device));
-    LB_RETURN_IF_ERROR(check(blob, device, options));
+    LB_RETURN_IF_ERROR(check_label(vendor.environment->library(), blob, device, options));
     if (device != kCpu) {
       LB_ASSIGN_OR_RETURN(const auto place, find_place_to_run(vendor, device, options));
       LB_ASSIGN_OR_RETURN(auto session, load_context(vendor.environment, blob, options, place.use));
@@ -289,54 +232,6 @@ class OnnxruntimeBackend final : public core::Backend,
   }
 
  private:
-  struct Vendor {
-    std::shared_ptr<const Environment> environment;
-    std::shared_ptr<PluginProviders> plugins;
-  };
-  // A provider's device, and the provider's options for it.
-  struct Place {
-    PluginUse use;
-    std::string device;
-    std::string full_name;
-    std::string provider;
-    std::string library;
-    Precision computes_in = Precision::kF32;
-    TargetName target{};  // for a virtual device
-  };
-
-  static bool compiles(const Place& place) {
-    const KnownProvider* const known = known_provider(place.provider);
-    return known == nullptr || known->compiles;
-  }
-
-  static Result<Place> find_place(const Vendor& vendor, std::string_view device) {
-    Place place;
-    place.device = device;
-    LB_ASSIGN_OR_RETURN(place.target, find_target(device));
-    std::optional<PluginDevice> found;
-    if (place.target.target != nullptr) {
-      LB_ASSIGN_OR_RETURN(found, vendor.plugins->any_of(place.target.provider->provider));
-      place.full_name = place.target.target->full_name;
-      place.computes_in = Precision::kF16;
-    } else {
-      LB_ASSIGN_OR_RETURN(found, vendor.plugins->find(device));
-      place.full_name = found->device.full_name;
-      place.computes_in = computes_in(*found);
-    }
-    place.provider = found->provider;
-    place.library = found->library;
-    LB_ASSIGN_OR_RETURN(place.use, plugin_use(place.device, {*found}));
-    return place;
-  }
-
-  static Result<Place> find_place_to_run(const Vendor& vendor, std::string_view device, const CompileOptions& options) {
-    LB_ASSIGN_OR_RETURN(const auto target, find_target(device));
-    if (target.target != nullptr) LB_RETURN_IF_ERROR(check_emulation(target, options));
-    LB_ASSIGN_OR_RETURN(auto place, find_place(vendor, device));
-    LB_RETURN_IF_ERROR(check_precision(device, place.computes_in, options, place.provider));
-    return place;
-  }
-
   // Compiles in a child and loads the result, which can also be cached. A provider that does not compile ahead of time
   // loads the model itself, and there is nothing to cache.
   Result<core::LoadedModel> load_compiled(const Vendor& vendor, const Model& model, std::string_view device,

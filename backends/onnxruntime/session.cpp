@@ -375,6 +375,25 @@ Result<Session> load_blob(std::shared_ptr<const Environment> environment, const 
   return open_blob(std::move(environment), blob, session_options.get(), "ONNX Runtime");
 }
 
+Status check_compatibility(const Library& library, const PluginUse& plugin, const std::string& compatibility) {
+  const auto refuse = [](std::string text) { return Status(StatusCode::kIncompatibleBlob, std::move(text)); };
+  if (plugin.target != nullptr) {
+    return is_for_another(*plugin.target, compatibility)
+               ? refuse(fmt::format("the blob was made for '{}', not for {}", compatibility, plugin.id))
+               : Status();
+  }
+  if (compatibility.empty() || library.plugin.GetModelCompatibilityForEpDevices == nullptr) return {};
+  abi::CompiledModelCompatibility verdict = abi::kNotApplicable;
+  if (auto* failure =
+          library.plugin.GetModelCompatibilityForEpDevices(&plugin.device, 1, compatibility.c_str(), &verdict)) {
+    return library.error(StatusCode::kIncompatibleBlob, "the provider does not report whether it can use the blob",
+                         failure);
+  }
+  return verdict == abi::kNotCompatible
+             ? refuse(fmt::format("{} cannot use a blob made for '{}'", plugin.id, compatibility))
+             : Status();
+}
+
 Result<Session> load_context(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                              const CompileOptions& options, const PluginUse& plugin) {
   const Library& library = environment->library();
@@ -390,22 +409,7 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
     return refuse(
         fmt::format("the blob describes itself as '{}', but its label is '{}'", compatibility, blob.compatibility));
   }
-  if (plugin.target != nullptr && is_for_another(*plugin.target, compatibility)) {
-    return refuse(fmt::format("the blob was made for '{}', not for {}", compatibility, plugin.id));
-  }
-  if (plugin.target == nullptr && !compatibility.empty() &&
-      library.plugin.GetModelCompatibilityForEpDevices != nullptr) {
-    abi::CompiledModelCompatibility verdict = abi::kNotApplicable;
-    if (auto* failure =
-            library.plugin.GetModelCompatibilityForEpDevices(&plugin.device, 1, compatibility.c_str(), &verdict)) {
-      return library.error(StatusCode::kIncompatibleBlob, "the provider does not report whether it can use the blob",
-                           failure);
-    }
-    if (verdict == abi::kNotCompatible) {
-      return refuse(fmt::format("{} cannot use a blob made for '{}'", plugin.id, compatibility));
-    }
-  }
-
+  LB_RETURN_IF_ERROR(check_compatibility(library, plugin, compatibility));
   LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(*environment, SessionKind::kBlob, options, {}));
   LB_RETURN_IF_ERROR(use_plugin(*environment, plugin, options, options.host_nodes, session_options.get()));
   LB_ASSIGN_OR_RETURN(auto session, open_blob(std::move(environment), blob, session_options.get(), plugin.id, &plugin));

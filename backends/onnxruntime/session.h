@@ -55,6 +55,11 @@ struct Session {
 [[nodiscard]] core::Result<Session> load_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                                               const core::CompileOptions& options);
 
+// Asks whether a blob that describes itself with this string can be used, without the blob. kIncompatibleBlob if the
+// provider reports that it cannot, or if it was made for another target.
+[[nodiscard]] core::Status check_compatibility(const Library& library, const PluginUse& plugin,
+                                               const std::string& compatibility);
+
 // Loads the output of compile_context() on a device of the same provider. Returns kIncompatibleBlob for other data, or
 // if the provider reports that it cannot use the blob here.
 [[nodiscard]] core::Result<Session> load_context(std::shared_ptr<const Environment> environment, const core::Blob& blob,

@@ -29,7 +29,7 @@ bool can_wipe_lines() {
 
 namespace {
 
-std::atomic<bool> is_json = false;
+std::atomic<bool> errors_are_json = false;
 std::atomic<bool> tells_details = false;
 core::Mutex sink_mutex;
 // Never destroyed, because vendors' threads may log until the end.
@@ -59,7 +59,7 @@ void send_messages_to(std::function<void(std::string line)> to) {
 }
 
 void print_messages_as_json() {
-  is_json.store(true);
+  errors_are_json.store(true);
 }
 
 HeldMessages::HeldMessages() {
@@ -84,7 +84,7 @@ void HeldMessages::release() {
 
 void note(std::string_view text) {
   if (hold(text)) return;
-  if (is_json.load()) {
+  if (errors_are_json.load()) {
     app::Json line;
     line["time"] = core::utc_text_ms(std::chrono::system_clock::now());
     line["message"] = core::one_line(text);

@@ -310,14 +310,14 @@ TEST_F(BlobTest, IsCompiledAndLoadedAgain) {
 TEST_F(BlobTest, KeepsThePrecisionThatWasPromised) {
   // Left to itself, the vendor computes an imported blob in bf16.
   for (const auto precision : {Precision::kF32, Precision::kBF16, Precision::kF32}) {
-    auto loaded = backend_->load(compile({.precision = precision}), "CPU", {.precision = precision});
+    auto loaded = core::load_blob(*backend_, compile({.precision = precision}), "CPU", {.precision = precision});
     ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
     EXPECT_EQ((*loaded)->active().precision, precision);
   }
 }
 
 TEST_F(BlobTest, AnImportDoesNotChangeWhatIsCompiledLater) {
-  auto imported = backend_->load(compile({.threads = 3}), "CPU", {.threads = 3});
+  auto imported = core::load_blob(*backend_, compile({.threads = 3}), "CPU", {.threads = 3});
   ASSERT_TRUE(imported.ok());
   auto* executable = load(kAddModel, {.precision = Precision::kBF16, .threads = 1});
   ASSERT_NE(executable, nullptr);

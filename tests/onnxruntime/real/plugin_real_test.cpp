@@ -400,7 +400,7 @@ TEST_F(QualcommTest, ABlobRunInEmulationGivesTheVectorsOfTheReference) {
 
   // It is of no use for anything else.
   const auto refused = [&](const Blob& what, const std::string& device, const CompileOptions& how) {
-    const auto loaded = backend->load(what, device, how);
+    const auto loaded = core::load_blob(*backend, what, device, how);
     EXPECT_FALSE(loaded.ok());
     return loaded.status();
   };
@@ -408,6 +408,12 @@ TEST_F(QualcommTest, ABlobRunInEmulationGivesTheVectorsOfTheReference) {
   Blob relabelled = *blob;
   relabelled.device = "QNN.v75";
   EXPECT_EQ(refused(relabelled, "QNN.v75", emulated()).code(), StatusCode::kIncompatibleBlob);
+  // The label alone says so.
+  EXPECT_TRUE(core::check_blob(*backend, *blob, "QNN.v73", emulated()).ok());
+  EXPECT_EQ(core::check_blob(*backend, *blob, "QNN.v75", emulated()).code(), StatusCode::kIncompatibleBlob);
+  const auto judged = core::check_blob(*backend, relabelled, "QNN.v75", emulated());
+  EXPECT_EQ(judged.code(), StatusCode::kIncompatibleBlob);
+  EXPECT_THAT(judged.to_string(), HasSubstr("the blob was made for '" + blob->compatibility + "'"));
   EXPECT_EQ(refused(*blob, "CPU", emulated()).code(), StatusCode::kIncompatibleBlob);
   CompileOptions allowed = emulated();
   allowed.emulate = false;
