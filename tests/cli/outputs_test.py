@@ -23,7 +23,7 @@ def test_outputs_of_one_pass_are_those_of_single_passes():
     tokens = lines_of("--outputs", "token_vectors")
     assert [list(line) for line in both] == [["index", "dense", "token_vectors"]] * 43
     assert [line["token_vectors"] for line in both] == [line["vectors"] for line in tokens]
-    # Bit for bit the same pass; the text's vector is pooled from the token vectors here, and by the network there.
+    # The text's vector is pooled from the token vectors here, and by the network there, in another order of the sum.
     for line, alone in zip(both, dense, strict=True):
         assert line["dense"] == pytest.approx(alone["embedding"], abs=2e-7)
     # The names decide about the order, too.
@@ -47,7 +47,7 @@ def test_vendors_give_them_too(device):
 
 
 def test_outputs_that_need_different_ends_of_the_network():
-    """The vectors of texts go through a module with weights after the pooling, so the network has two outputs."""
+    """The model's own vectors of tokens go through a projection, so the network has two outputs."""
     model = DATA / "multi_vector_encoders" / "bert"
     device = ("--device", "openvino:CPU", "--precision", "f32", "--strict", "-q")
     both = lines_of("--outputs", "multi_vector,token_vectors", model=model, device=device)
@@ -83,17 +83,6 @@ def test_ids_go_beside_the_files(tmp_path):
                                                           ["index", "dense", "token_vectors"]]
 
 
-def test_another_list_of_outputs_does_not_continue_an_output(tmp_path):
-    texts = tmp_path / "texts.txt"
-    texts.write_text(LINES * 200)
-    out = tmp_path / "v.jsonl"
-    # The second file is not UTF-8, which ends the run after some windows.
-    (tmp_path / "bad.txt").write_bytes(b"a\n" * 4000 + b"\xff\n")
-    bad(1, "embed", TINY, *NATIVE, "--outputs", "dense,token_vectors", "-o", out, tmp_path / "missing.txt")
-    good("embed", TINY, *NATIVE, "--outputs", "dense,token_vectors", "-o", out, texts)
-    assert len(out.read_text().splitlines()) == 43 * 200
-
-
 def test_an_output_that_the_model_lacks_is_refused_with_its_outputs():
     message = bad(1, "embed", TINY, "--outputs", "dense,colour", input="a\n")
     assert "f32 has no output 'colour'; its outputs are: dense, token_vectors. It is an embedder" in message
@@ -109,13 +98,13 @@ def test_an_output_that_the_model_lacks_is_refused_with_its_outputs():
     (("--outputs", "dense,token_vectors", "--output-format", "npy"), "name them with -o FILE.npy"),
     (("--outputs", "token_vectors", "--output-format", "f32"), "which f32 does not hold; --output-format jsonl"),
     (("--outputs", "dense", "-o", "v.parquet", "texts.txt"), "--outputs: the Python package"),
-    (("--outputs", "dense", "-o", "v.jsonl", "texts.csv"), "--outputs: the Python package"),
+    (("--outputs", "dense", "-o", "v.jsonl", "texts.parquet"), "--outputs: the Python package"),
 ])
 def test_what_cannot_be_written_is_refused_with_the_way_out(given, words, tmp_path):
     (tmp_path / "texts.txt").write_text("a\n")
-    (tmp_path / "texts.csv").write_text("text\na\n")
+    (tmp_path / "texts.parquet").write_text("never opened")
     assert words in bad(2, "embed", TINY, *given, input="a\n", cwd=tmp_path)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["texts.csv", "texts.txt"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["texts.parquet", "texts.txt"]
 
 
 def test_forms_that_npy_lacks_or_divides_are_refused(tmp_path):
