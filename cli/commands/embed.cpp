@@ -16,6 +16,7 @@
 #include "cli/embed/by_python.h"
 #include "cli/terminal/interruption.h"
 #include "cli/terminal/kept_output.h"
+#include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/python_engine.h"
@@ -251,7 +252,7 @@ Exit embed(EmbedArguments& options) {
   if (const auto found = opening.find_model(runtime->onnx_file, wanted); !found.ok()) return fail(found);
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
   const auto embedder = open_model(options, opening.model, *runtime);
-  if (!embedder.ok()) return fail(embedder.status());
+  if (!embedder.ok()) return fail(as_model_argument(embedder.status(), options.embedder.model));
   Destination to{.outputs = written_outputs(**embedder, options.dimensions), .kept = kept.get()};
   to.is_file = !options.output.empty() && options.output != "-" && sinks->front()->can_rewrite();
   if (const auto fits = check_format(options.format, to.outputs); !fits.ok()) return misuse("embed", fits.message());

@@ -275,7 +275,7 @@ def test_fish_offers_what_the_program_knows(tmp_path):
     def offered(line):
         command = f"set -x PATH {tmp_path} $PATH; source {tmp_path}/latebind.fish; complete -C {line!r}"
         done = subprocess.run(["fish", "--no-config", "-c", command], capture_output=True, text=True, check=True, timeout=60,
-                              env=os.environ | {"HOME": str(tmp_path)})
+                              cwd=tmp_path, env=os.environ | {"HOME": str(tmp_path)})
         return [one.split("\t") for one in done.stdout.splitlines()]
 
     assert [one[0] for one in offered("latebind emb")] == ["embed"]
