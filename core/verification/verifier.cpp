@@ -14,6 +14,11 @@
 namespace latebind::core {
 namespace {
 
+Result<std::vector<Device>> available_devices(Backend& backend) {
+  LB_RETURN_IF_ERROR(backend.available());
+  return backend.devices();
+}
+
 // Identifies a model by the files it comes from, as they were when it was opened.
 std::string key_of_model(const Model& model) {
   std::string key = model.name();
@@ -72,12 +77,7 @@ Result<std::vector<Device>> reference_devices(std::span<const std::shared_ptr<Ba
   std::string here;
   for (const auto& backend : backends) {
     if (!against.empty() && !against.starts_with(std::string(backend->name()) + ":")) continue;
-    Result<std::vector<Device>> devices = std::vector<Device>{};
-    if (Status status = backend->available(); status.ok()) {
-      devices = backend->devices();
-    } else {
-      devices = std::move(status);
-    }
+    auto devices = available_devices(*backend);
     if (!devices.ok()) {
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", backend->name(), devices.status().brief());
       continue;
