@@ -25,12 +25,6 @@ using ::testing::HasSubstr;
 
 constexpr unsigned kStranger = 54321;
 
-class BackendWithoutBlobs : public latebind::test::ScriptedBackend {
- public:
-  using ScriptedBackend::ScriptedBackend;
-  bool has_blobs() const override { return false; }
-};
-
 class ExportingBackend : public latebind::test::ScriptedBackend {
  public:
   using ScriptedBackend::ScriptedBackend;
@@ -92,7 +86,7 @@ TEST_F(CompileCacheTrustTest, WhatIsWrongWithTheFolderDoesNotMatterToABackendTha
   std::filesystem::create_directory(folder);
   allow(folder, 0777);
   CompileCache cache(folder);
-  BackendWithoutBlobs native("native");
+  test::ScriptedBackend native("native");
   native.with("CPU", DeviceKind::kCpu);
   load_through(cache, native);
   EXPECT_THAT(warnings, ::testing::IsEmpty());

@@ -198,7 +198,7 @@ TEST(FairQueueTest, RandomSequencesGiveTheOrderOfTheSimpleModel) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
-    const auto below = [&](std::uint32_t end) { return random() % end; };
+    const auto below = [&](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
     FairQueue queue(kBatch, 64);
     SimpleQueue simple(kOwners);
     std::deque<FairQueue::Owner> owners(kOwners);
@@ -260,9 +260,9 @@ TEST(FairQueueTest, OwnersThatAlwaysWaitReceiveTheSameUpToATurnOfEach) {
     std::map<const FairQueue::Owner*, std::shared_ptr<test::Submitted>> texts;
     for (FairQueue::Owner& owner : owners) {
       std::vector<std::uint32_t> lengths(2000);
-      const std::uint32_t longest = 1 + random() % 90;
+      const auto longest = static_cast<std::uint32_t>(1 + random() % 90);
       for (std::uint32_t& length : lengths)
-        length = 1 + random() % longest;
+        length = static_cast<std::uint32_t>(1 + random() % longest);
       texts[&owner] = submitted(owner, lengths, {.tokens = kBatch});
       queue.join(texts[&owner]);
     }

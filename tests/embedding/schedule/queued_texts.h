@@ -11,7 +11,12 @@
 
 namespace latebind::test {
 
-struct Submitted : embedding::QueuedTexts {
+using embedding::BatchPiece;
+using embedding::BatchShape;
+using embedding::FairQueue;
+using embedding::QueuedTexts;
+
+struct Submitted : QueuedTexts {
   std::vector<std::uint32_t> own_lengths;
 };
 
@@ -24,10 +29,10 @@ inline std::shared_ptr<Submitted> submitted(FairQueue::Owner& owner, std::vector
   texts->lengths = texts->own_lengths;
   texts->shape = shape;
   texts->alone = alone;
-  texts->plan = plan_batches(texts->lengths, {.tokens = shape.tokens,
-                                              .longest = shape.longest,
-                                              .without_padding = shape.without_padding,
-                                              .packs_tokens = shape.packs_tokens});
+  texts->plan = embedding::plan_batches(texts->lengths, {.tokens = shape.tokens,
+                                                         .longest = shape.longest,
+                                                         .without_padding = shape.without_padding,
+                                                         .packs_tokens = shape.packs_tokens});
   if (!alone) texts->remaining = texts->plan.order;
   return texts;
 }
