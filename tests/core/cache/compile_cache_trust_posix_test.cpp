@@ -86,8 +86,7 @@ TEST_F(CompileCacheTrustTest, WhatIsWrongWithTheFolderDoesNotMatterToABackendTha
   std::filesystem::create_directory(folder);
   allow(folder, 0777);
   CompileCache cache(folder);
-  latebind::test::ScriptedBackend native("native");
-  native.blobs = false;
+  test::ScriptedBackend native("native");
   native.with("CPU", DeviceKind::kCpu);
   load_through(cache, native);
   EXPECT_THAT(warnings, ::testing::IsEmpty());

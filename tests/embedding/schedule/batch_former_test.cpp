@@ -121,7 +121,7 @@ TEST_P(RandomBatchesTest, EveryTextIsComputedOnceInABatchThatIsAllowed) {
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
-    const auto below = [&](std::uint32_t end) { return static_cast<std::uint32_t>(random()) % end; };
+    const auto below = [&](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
     const std::size_t workers = 1 + below(3);
     FairQueue queue(GetParam().shape.tokens, 64);
     BatchFormer former(workers);

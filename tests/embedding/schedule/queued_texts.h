@@ -11,7 +11,12 @@
 
 namespace latebind::test {
 
-struct Submitted : embedding::QueuedTexts {
+using embedding::BatchPiece;
+using embedding::BatchShape;
+using embedding::FairQueue;
+using embedding::QueuedTexts;
+
+struct Submitted : QueuedTexts {
   std::vector<std::uint32_t> own_lengths;
 };
 
