@@ -9,7 +9,7 @@ from random_operators import FLOATS, axis_in, maker
 
 @maker("MatMul")
 def matmul(b, op):
-    x = b.take(b.types_of(op), rank=(1, 2, 3), big=True)
+    x = b.take(b.types_of(op), rank=(1, 2, 3))
     inner = b.shape(x)[-1]
     choices = [(inner, int(b.rng.integers(1, 5))), (inner,), (1, inner, 3), (b.shape(x)[0], inner, 2)]
     y = b.fresh(b.type(x), choices[int(b.rng.choice(4, p=[0.6, 0.15, 0.15, 0.1]))])

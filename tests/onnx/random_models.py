@@ -97,7 +97,7 @@ class Builder:
         self.constants = float(self.rng.choice([0.0, 0.3, 0.7]))
         self.is_open = bool(self.chance(0.5))
         self.nodes, self.initializers, self.inputs = [], {}, {}
-        self.arrays, self.exact, self.makers, self.spread = {}, set(), {}, {}
+        self.arrays, self.exact, self.makers = {}, set(), {}
         # Most graphs are of few types: others have every node refused.
         self.main = [None, "f32", "f32", "f32", "f16", "u8", "i8", "i64"][int(self.rng.integers(8))]
 
@@ -173,7 +173,7 @@ class Builder:
         array = np.asarray(array, TYPES[kind][1])
         return self.input(lambda rng, sizes: array, kind) if self.chance(run) else self.constant(array, kind)
 
-    def take(self, types, rank=None, fits=None, exact=False, big=False, otherwise=None):
+    def take(self, types, rank=None, fits=None, exact=False, otherwise=None):
         """The name of a tensor: mostly one that is there."""
         if self.main in types and self.chance(0.8):
             types = (self.main,)
@@ -282,7 +282,6 @@ class RandomModel:
         last = [name for name in made if name not in used]
         self.outputs = [name for name in made if name in last or b.chance(0.15)]
         self.used = used
-        self.symbols = {size for name in b.inputs for size in b.shape(name) if size > 1}
         self.open = {name: [b.is_open and size > 1 and b.chance(0.7) for size in b.shape(name)] for name in b.inputs}
 
     def part(self, places, known):

@@ -12,7 +12,7 @@ ALL = (*NUMBERS, "bool")
 
 # Operators whose float results are exact where their inputs are few bits.
 EXACT = frozenset(
-    "Abs Add And BatchNormalizationNo Cast CastLike Ceil Clip Compress Concat ConcatFromSequence Constant ConstantOfShape Conv CumSum DepthToSpace "
+    "Abs Add And Cast CastLike Ceil Clip Compress Concat ConcatFromSequence Constant ConstantOfShape Conv CumSum DepthToSpace "
     "Dropout Einsum Equal Expand EyeLike Flatten Floor Gather GatherElements GatherND Gemm GlobalMaxPool Greater GreaterOrEqual Identity "
     "If IsInf IsNaN Less LessOrEqual MatMul Max MaxPool Min Mul Neg NonZero Not OneHot Or Pad ReduceMax ReduceMin ReduceSum Relu Reshape "
     "ReverseSequence Round ScatterElements ScatterND Shape Sign Size Slice SpaceToDepth Split Squeeze Sub Sum Tile TopK Transpose Trilu "
