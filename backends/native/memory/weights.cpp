@@ -74,21 +74,21 @@ std::uint32_t to_f16(float number) {
 }
 
 // Consecutive numbers of a matrix column, at most kInt8Block.
-struct Run {
+struct ColumnPart {
   std::array<float, kInt8Block> numbers{};
   std::size_t count = 0;
 };
 
-// The largest magnitude of a run as bits. Bits are ordered like numbers, with infinity and NaN as the largest.
-std::uint32_t largest_bits(const Run& run) {
+// The largest magnitude of a part as bits. Bits are ordered like numbers, with infinity and NaN as the largest.
+std::uint32_t largest_bits(const ColumnPart& run) {
   std::uint32_t largest = 0;
   for (std::size_t i = 0; i < run.count; ++i)
     largest = std::max(largest, std::bit_cast<std::uint32_t>(run.numbers[i]) & 0x7FFFFFFFU);
   return largest;
 }
 
-// Writes the words of a run to their places in a column of a panel, beginning with the first of the adjacent words.
-// Numbers beyond the run in its last word are 0.
+// Writes the words of a part to their places in a column of a panel, beginning with the first of the adjacent words.
+// Numbers beyond the part in its last word are 0.
 class Words {
  public:
   Words(float* first, std::size_t panel_columns, std::size_t side_by_side)
@@ -108,25 +108,25 @@ class Words {
   std::size_t put_ = 0;  // number of adjacent words written so far
 };
 
-void pack_f32(const Run& run, Words words) {
+void pack_f32(const ColumnPart& run, Words words) {
   for (std::size_t i = 0; i < run.count; ++i)
     words.put(std::bit_cast<std::uint32_t>(run.numbers[i]));
 }
 
-void pack_bf16(const Run& run, Words words) {
+void pack_bf16(const ColumnPart& run, Words words) {
   for (std::size_t i = 0; i < run.count; i += 2)
     words.put(to_bf16(run.numbers[i]) | (i + 1 < run.count ? to_bf16(run.numbers[i + 1]) << 16 : 0));
 }
 
 // Multiplies the numbers by the factor of their column.
-void pack_f16(const Run& run, Words words, float factor) {
+void pack_f16(const ColumnPart& run, Words words, float factor) {
   for (std::size_t i = 0; i < run.count; i += 2) {
     words.put(to_f16(run.numbers[i] * factor) | (i + 1 < run.count ? to_f16(run.numbers[i + 1] * factor) << 16 : 0));
   }
 }
 
 // Packs a block of a column in the form of kernels.h; `scale` and `sum` are the block's.
-void pack_int8(const Run& run, Words words, float& scale, float& sum) {
+void pack_int8(const ColumnPart& run, Words words, float& scale, float& sum) {
   constexpr float kLargest = 127;  // of the bytes, which begin at -kLargest
   constexpr std::uint32_t kInfinity = 0x7F800000;
   const std::uint32_t bits = largest_bits(run);
@@ -302,7 +302,7 @@ void PackedMatrices::pack_panel(const Matrix& matrix, std::size_t panel, std::sp
   // Clears what lies beyond the last column or the last number.
   if (columns < width || product_.words(matrix.rows) * group > matrix.rows) std::fill_n(to, size, 0.0F);
   const auto read_run = [&](std::size_t column, std::size_t row) {
-    Run run;
+    ColumnPart run;
     run.count = std::min(kInt8Block, matrix.rows - row);
     read(bytes, matrix.weight.type, column * matrix.rows + row, run.count,
          [&](std::size_t i, float number) { run.numbers[i] = number; });
@@ -323,7 +323,7 @@ void PackedMatrices::pack_panel(const Matrix& matrix, std::size_t panel, std::sp
   // A few rows at a time, so that their cache lines are filled while they are present.
   for (std::size_t row = 0; row < matrix.rows; row += kInt8Block) {
     for (std::size_t column = 0; column < columns; ++column) {
-      const Run run = read_run(column, row);
+      const ColumnPart run = read_run(column, row);
       const std::size_t place = place_of_word(row / group, column, width, product_.side_by_side);
       const Words words(to + place, width, product_.side_by_side);
       switch (product_.format) {
