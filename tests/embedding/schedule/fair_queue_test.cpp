@@ -23,12 +23,12 @@ using test::submitted;
 
 constexpr std::size_t kBatch = 100;
 
-bool anyone(const QueuedTexts& /*texts*/) {
+bool is_anyone(const QueuedTexts& /*texts*/) {
   return true;
 }
 
 std::uint64_t begin_next(FairQueue& queue, std::size_t texts_max) {
-  const auto next = queue.next(anyone);
+  const auto next = queue.next(is_anyone);
   const BatchPiece piece = piece_of(next, texts_max);
   return queue.begin({&piece, 1});
 }
@@ -36,7 +36,7 @@ std::uint64_t begin_next(FairQueue& queue, std::size_t texts_max) {
 TEST(FairQueueTest, AnEmptyQueueHasNoNext) {
   const FairQueue queue(kBatch, 8);
   EXPECT_TRUE(queue.empty());
-  EXPECT_EQ(queue.next(anyone), nullptr);
+  EXPECT_EQ(queue.next(is_anyone), nullptr);
 }
 
 TEST(FairQueueTest, OwnersOfFewTextsFollowTheirArrivalAndAShorterTurnGoesFirstAmongEquals) {
@@ -46,12 +46,12 @@ TEST(FairQueueTest, OwnersOfFewTextsFollowTheirArrivalAndAShorterTurnGoesFirstAm
   const auto shorter = submitted(owners[1], {10}, {.tokens = kBatch});
   queue.join(longer);
   queue.join(shorter);
-  EXPECT_EQ(queue.next(anyone), shorter) << "both turns begin now";
+  EXPECT_EQ(queue.next(is_anyone), shorter) << "both turns begin now";
   EXPECT_EQ(begin_next(queue, 1), 10U);
   // The clock has advanced, so a third owner comes after the one that waits already.
   const auto third = submitted(owners[2], {1}, {.tokens = kBatch});
   queue.join(third);
-  EXPECT_EQ(queue.next(anyone), longer);
+  EXPECT_EQ(queue.next(is_anyone), longer);
 }
 
 TEST(FairQueueTest, NextIsChosenAmongThoseWhoMay) {
@@ -78,7 +78,7 @@ TEST(FairQueueTest, AnOwnerThatStaysAwaySavesUpNoTime) {
   queue.join(late);
   std::map<const QueuedTexts*, std::uint64_t> received;
   for (int i = 0; i < 40; ++i) {
-    const auto next = queue.next(anyone);
+    const auto next = queue.next(is_anyone);
     received[next.get()] += begin_next(queue, 10);
   }
   EXPECT_NEAR(static_cast<double>(received[busy.get()]), static_cast<double>(received[late.get()]), 2.0 * kBatch);
@@ -219,7 +219,7 @@ TEST(FairQueueTest, RandomSequencesGiveTheOrderOfTheSimpleModel) {
         simple.join(std::move(entry));
         waiting[ids] = texts;
       } else if (dice < 9 && !queue.empty()) {
-        const auto next = queue.next(anyone);
+        const auto next = queue.next(is_anyone);
         const auto it = std::ranges::find_if(waiting, [&](const auto& one) { return one.second == next; });
         ASSERT_NE(it, waiting.end());
         const SimpleQueue::Entry& expected = simple.next();
@@ -267,7 +267,7 @@ TEST(FairQueueTest, OwnersThatAlwaysWaitReceiveTheSameUpToATurnOfEach) {
       queue.join(texts[&owner]);
     }
     while (std::ranges::all_of(texts, [](const auto& one) { return one.second->has_next(); })) {
-      const auto next = queue.next(anyone);
+      const auto next = queue.next(is_anyone);
       received[next->owner] += static_cast<std::int64_t>(begin_next(queue, 1 + random() % 3));
       std::int64_t least = INT64_MAX;
       std::int64_t most = 0;
