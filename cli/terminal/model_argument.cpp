@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -45,10 +47,17 @@ Option* take_model_from_variable(Option* option) {
   });
 }
 
+// Whether the file begins like a bundle, so that it was meant to be the model.
+static bool begins_like_a_bundle(const std::string& file) {
+  std::ifstream stream(platform::path_from_utf8(file), std::ios::binary);
+  std::array<char, 2> begin{};
+  return stream.read(begin.data(), begin.size()) && begin == std::array{'P', 'K'};
+}
+
 core::Status as_model_argument(const core::Status& error, const std::string& model) {
   std::error_code ignored;
   if (error.code() != core::StatusCode::kInvalidModel ||
-      !std::filesystem::is_regular_file(platform::path_from_utf8(model), ignored)) {
+      !std::filesystem::is_regular_file(platform::path_from_utf8(model), ignored) || begins_like_a_bundle(model)) {
     return error;
   }
   return core::Status(error.code(), fmt::format("{}; if it is a FILE, the MODEL is missing before it: MODEL {}",

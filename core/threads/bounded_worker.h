@@ -86,7 +86,6 @@ class BoundedWorker {
   // if the handler has not returned by then; it continues alone. Does not wait on the worker's own thread.
   bool end(std::optional<Clock::duration> patience) {
     State& state = *state_;
-    std::deque<Item> dropped;  // destroyed without the lock
     platform::Thread thread;
     bool is_over = false;
     {
@@ -103,8 +102,9 @@ class BoundedWorker {
           is_over = true;
         }
       }
-      dropped.swap(state.waiting);
       thread = std::move(state.thread);
+    }
+    while (state.drop_one()) {
     }
     if (!thread.joinable()) return true;
     if (is_over) {
@@ -130,6 +130,17 @@ class BoundedWorker {
       } catch (const std::exception&) {
         return false;
       }
+    }
+
+    // Destroys the first waiting item without the lock. Returns false if none waits. Allocates nothing, because end()
+    // may be called for lack of memory.
+    bool drop_one() LB_EXCLUDES(mutex) {
+      std::optional<Item> dropped;
+      const MutexLock lock(mutex);
+      if (waiting.empty()) return false;
+      dropped.emplace(std::move(waiting.front()));
+      waiting.pop_front();
+      return true;
     }
 
     [[nodiscard]] bool is_hurrying() const LB_REQUIRES(mutex) { return is_ending || hurrying > 0; }
