@@ -78,7 +78,7 @@ TEST(OnnxruntimeHardwareTest, WithoutTheProviderItSaysWhatToInstall) {
   EXPECT_THAT(note.remedy, HasSubstr("onnxruntime-ep-webgpu"));
   // The CPU of another provider is none.
   auto others = with_provider();
-  others.front().metadata["Provider"] = "OpenVINOExecutionProvider";
+  others.front().traits.provider = "OpenVINOExecutionProvider";
   EXPECT_FALSE(note_of(gpu(), others).ready);
 }
 
@@ -89,7 +89,7 @@ TEST(OnnxruntimeHardwareTest, ForNvidiasThereIsAProviderOfTheMakers) {
   // The one for any GPU will do.
   EXPECT_TRUE(note_of(gpu(0x10DE), with_provider()).ready);
   auto cuda = with_provider();
-  cuda.front().metadata["Provider"] = "CUDAExecutionProvider";
+  cuda.front().traits.provider = "CUDAExecutionProvider";
   EXPECT_TRUE(note_of(gpu(0x10DE), cuda).ready);
   EXPECT_FALSE(note_of(gpu(0x1002), cuda).ready);
 }

@@ -22,7 +22,7 @@ def test_those_of_the_guide(tmp_path):
     saved(tmp_path)
     count, done = run("docs/python.md", tmp_path)
     # Those of hosts are the last; their own tests run them where the hosts are.
-    assert count == 11
+    assert count == 12
     assert "(2, 384) float32" in done.stdout and "5000" in done.stdout and "'corpus_id': " in done.stdout, done.stderr
     assert "(2, 45)" in done.stdout, done.stderr
     last = done.stderr.splitlines()[-1] if done.stderr else ""

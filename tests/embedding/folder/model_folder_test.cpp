@@ -558,7 +558,7 @@ TEST_F(ModelFolderTest, AnOnnxFileThatIsAskedForTakesThePlaceOfTheWeights) {
   };
   EXPECT_THAT(refusal("../x.onnx", StatusCode::kInvalidArgument), HasSubstr("leads out"));
   EXPECT_THAT(refusal("/x.onnx", StatusCode::kInvalidArgument), HasSubstr("leads out"));
-  EXPECT_THAT(refusal("onnx/none.onnx", StatusCode::kNotFound), HasSubstr("no file of the model's folder"));
+  EXPECT_THAT(refusal("onnx/none.onnx", StatusCode::kNotFound), HasSubstr("is not a file of the model's folder"));
   EXPECT_THAT(refusal("onnx/model.onnx", StatusCode::kInvalidModel), HasSubstr("is not an ONNX file"));
 }
 

@@ -81,7 +81,7 @@ void use(abi::Ep& ep, const Scene& scene, const HostedOptions& options, Outcome&
 
 HostGraph plus_one(const std::string& shape) {
   HostGraph graph;
-  graph.nodes = {{"Model", {"x"}, {"y"}, {model_text(shape)}, "", 0}};
+  graph.nodes = {{"Softplus", {"x"}, {"y"}, {model_text(shape)}, "", 0}};
   graph.inputs = {"x"};
   graph.outputs = {"y"};
   return graph;
@@ -94,7 +94,7 @@ HostGraph in_parts() {
   HostGraph graph;
   graph.nodes = {
       {"If", {"x"}, {"a"}, {}, "", 1},
-      {"Model",
+      {"Softplus",
        {"a", "w"},
        {"b"},
        {model_text("?,2"),
