@@ -20,7 +20,7 @@ def daemon():
 
 
 def test_there_are_some():
-    assert len(SNIPPETS) == 7
+    assert len(SNIPPETS) == 8
 
 
 @pytest.mark.parametrize(("language", "code"), SNIPPETS, ids=[code.split("\n")[0][:40] for _, code in SNIPPETS])
