@@ -106,8 +106,8 @@ HostGraph in_parts() {
         {"tensor", abi::kAttrTensor, numbers}},
        "",
        0},
-      {"Pass", {"b", "", "i"}, {"c"}, {}, "", 0},
-      {"Pass", {"c"}, {"y"}, {}, "", 0},
+      {"Softsign", {"b", "", "i"}, {"c"}, {}, "", 0},
+      {"Softsign", {"c"}, {"y"}, {}, "", 0},
   };
   graph.inputs = {"x"};
   graph.outputs = {"y"};
