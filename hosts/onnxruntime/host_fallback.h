@@ -19,12 +19,15 @@ class HostFallback {
 
   // Throws Failure, with a remedy, if there is no such library.
   [[nodiscard]] const Runtime& runtime();
+  // Whether the session's setting `strict` forbids that the host's CPU answers for a device.
+  [[nodiscard]] bool is_forbidden() const { return is_forbidden_; }
   // The options with which models are loaded on it.
   [[nodiscard]] const Options& options() const { return options_; }
 
  private:
   const Host& host_;
   Options options_;
+  const bool is_forbidden_;
   core::Mutex mutex_;
   std::optional<Runtime> runtime_ LB_GUARDED_BY(mutex_);
 };

@@ -73,9 +73,9 @@ bool is_known(std::span<const std::int64_t> shape) {
   return !shape.empty() && std::ranges::none_of(shape, [](std::int64_t dimension) { return dimension < 0; });
 }
 
-// Whether a run with this error is not computed elsewhere: it has no time left, or the setting `strict` forbids it.
+// Whether a run with this error is not computed elsewhere, because it has no time left.
 bool is_over(lb_code code) {
-  return code == LB_DEADLINE_EXCEEDED || code == LB_CANCELLED || code == LB_STRICT_FALLBACK;
+  return code == LB_DEADLINE_EXCEEDED || code == LB_CANCELLED;
 }
 
 // Checks that the application's files still have the data that the host has read.
@@ -288,7 +288,7 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
                                         buffers->handles.data(), buffers->handles.size(), &call);
       code != LB_OK) {
     const Failure failure = failure_of("Latebind: " + name_, Status::of(code));
-    if (fallback_ == nullptr || is_over(code)) throw failure;
+    if (fallback_ == nullptr || fallback_->is_forbidden() || is_over(code)) throw failure;
     // The devices work, but do not compute this request, or do not compute it as ONNX defines it.
     const bool is_of_the_request = code == LB_UNSUPPORTED || code == LB_INVALID_ARGUMENT;
     try {
