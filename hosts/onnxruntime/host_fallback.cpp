@@ -1,7 +1,8 @@
 #include "hosts/onnxruntime/host_fallback.h"
 
-#include <string_view>
 #include <utility>
+
+#include "core/text/option_text.h"
 
 namespace latebind::provider {
 namespace {
@@ -9,8 +10,7 @@ namespace {
 bool is_strict(const Options& options) {
   auto value = LB_INIT(lb_option_value);
   if (lb_options_get(options.get(), "strict", &value) != LB_OK || value.text == nullptr) return false;
-  const std::string_view text = value.text;
-  return text == "1" || text == "true" || text == "yes" || text == "on";
+  return core::parse_truth(value.text).value_or(false);
 }
 
 }  // namespace
