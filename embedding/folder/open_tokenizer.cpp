@@ -5,6 +5,7 @@
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/beside_tokenizer_json.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
+#include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
 
 namespace latebind::embedding {
 
