@@ -2,6 +2,7 @@
 #include "api/c_encode.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "api/c_support.h"
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "core/threads/background_work.h"
 #include "embedding/outputs/multi_vector.h"
@@ -59,23 +61,18 @@ core::Result<std::vector<embedding::Ids>> read_ids(const lb_token_ids* texts, st
   return views;
 }
 
-std::string names_of(const embedding::Encoder& encoder) {
-  std::string names;
-  for (const embedding::BoundOutput& bound : encoder.outputs())
-    names += (names.empty() ? "" : ", ") + std::string(bound.output->kind().name);
-  return names;
+std::string_view name_of(const embedding::BoundOutput& bound) {
+  return bound.output->kind().name;
 }
 
 core::Result<RequestedOutput> find_one(const embedding::Encoder& encoder, const lb_output_request& request,
                                        const EncodeCall& call, std::string_view what) {
   const auto outputs = encoder.outputs();
-  const auto found = request.name == nullptr
-                         ? outputs.begin()
-                         : std::ranges::find(outputs, std::string_view(request.name),
-                                             [](const auto& bound) { return bound.output->kind().name; });
+  const auto found =
+      request.name == nullptr ? outputs.begin() : std::ranges::find(outputs, std::string_view(request.name), name_of);
   if (found == outputs.end()) {
     return misuse(fmt::format("{}: the encoder was not opened with the output {}; it was opened with: {}", what,
-                              core::quoted(request.name), names_of(encoder)));
+                              core::quoted(request.name), fmt::join(core::words_of(outputs, name_of), ", ")));
   }
   const auto form = form_of(*found->output);
   if (form == LB_FORM_SCORES && (call.texts.dimensions != 0 || call.texts.normalize)) {

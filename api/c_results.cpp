@@ -2,12 +2,14 @@
 #include "api/c_results.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "api/c_support.h"
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/outputs/score.h"
 
@@ -29,11 +31,9 @@ core::Result<const lb_results::Part*> find(const lb_results* results, const char
   const auto found =
       output == nullptr ? results->parts.begin() : std::ranges::find(results->parts, output, &lb_results::Part::name);
   if (found == results->parts.end()) {
-    std::string names;
-    for (const lb_results::Part& part : results->parts)
-      names += (names.empty() ? "" : ", ") + std::string(part.name);
+    const auto names = core::words_of(results->parts, [](const lb_results::Part& part) { return part.name; });
     return api::misuse(fmt::format("{}: the call did not request the output {}; it requested: {}", function,
-                                   core::quoted(output), names));
+                                   core::quoted(output), fmt::join(names, ", ")));
   }
   if (found->form == form) return &*found;
   return api::misuse(fmt::format("{}: the results of '{}' have another form; {} reads them", function, found->name,

@@ -136,6 +136,7 @@ core::Result<std::vector<std::size_t>> Encoder::find_outputs(std::span<const std
   }
   return positions;
 }
+
 std::size_t Encoder::dimension() const {
   return outputs().front().dimension();
 }

@@ -48,6 +48,10 @@ Refusal overloaded(std::string message) {
       .kind = RefusalKind::kOverloaded, .message = std::move(message), .param = {}, .retry_after_s = kRetryAfter};
 }
 
+Refusal too_much_is_held() {
+  return overloaded("other requests and answers hold too many bytes: try again later");
+}
+
 }  // namespace
 
 // Drops the texts of a request whose client has left, at any time. The watch's action holds it, because that action may
@@ -114,7 +118,7 @@ std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Enc
                                           answer_bytes, *held_most),
                    .param = {}};
   }
-  return overloaded("other requests and answers hold too many bytes: try again later");
+  return too_much_is_held();
 }
 
 void Service::compute(const ExchangePtr& exchange, const ServedModel& model, std::function<void(Outcome<Vectors>)> done,
@@ -196,7 +200,7 @@ void Service::finish(Pending& pending, embedding::TaskOutcome outcome) const {
                                 .param = {}});
   }
   if (!pending.exchange->reserve(sparse_entries_of(outcome.results) * kSparseEntryBytes)) {
-    return pending.done(overloaded("other requests and answers hold too many bytes: try again later"));
+    return pending.done(too_much_is_held());
   }
   Vectors vectors;
   vectors.model = pending.model;

@@ -16,7 +16,7 @@ namespace latebind::app {
 // What this release knows of a model. Nothing here is requested from the hub.
 struct RecommendedModel {
   std::string_view id;
-  std::string_view output;   // the name of its own output
+  std::string_view output;   // the name of the output that it gives by default
   std::string_view network;  // the model_type of config.json; "static" for a model without a network
   std::string_view good_for;
   std::uint32_t megabytes;  // size of the files that are loaded

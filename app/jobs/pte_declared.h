@@ -1,4 +1,4 @@
-// The inputs and outputs that a model declares, of which a program's signature is made. Any thread.
+// Reads the inputs and outputs that a model declares, from which the signature of a program is made. Any thread.
 #pragma once
 
 #include <vector>

@@ -18,7 +18,7 @@
 namespace latebind::onnxruntime {
 
 inline constexpr std::string_view kBackendName = "onnxruntime";
-// ONNX Runtime's own CPU, which is no provider's.
+// ONNX Runtime's own CPU, which needs no plugin provider.
 inline constexpr std::string_view kCpu = "CPU";
 
 // The vendor's state that all queries share.

@@ -191,7 +191,7 @@ Status Gunzip::begin_member() {
     }
   }
   if (held_ < 16 || (buffer_ & 0xffffU) != kMagic) {
-    return damaged(is_first_ ? "it is not a gzip file" : "what follows the gzip data is none");
+    return damaged(is_first_ ? "it is not a gzip file" : "the gzip data is followed by something else");
   }
   drop(16);
   is_first_ = false;

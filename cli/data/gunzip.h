@@ -21,7 +21,7 @@ class Gunzip {
   using Source = std::function<core::Result<std::size_t>(char* to, std::size_t size)>;
   explicit Gunzip(Source source);
 
-  // Reads unpacked bytes; returns how many, 0 at the end. Returns kInvalidArgument if the file is no gzip file, is
+  // Reads unpacked bytes; returns how many, 0 at the end. Returns kInvalidArgument if the file is not a gzip file, is
   // damaged or is cut short, and the errors of the source. No reads may follow an error.
   [[nodiscard]] core::Result<std::size_t> read(char* to, std::size_t size);
 

@@ -136,7 +136,7 @@ class DeviceAdvice {
 // The capabilities of a backend; null for those that it does not have.
 struct Capabilities {
   Blobs* blobs = nullptr;
-  // Without blobs: what to say to a user who asks for one. Empty: nothing beyond the fact.
+  // For a backend without blobs, the message for a user who requests one. If empty, a general message is used.
   std::string_view no_blobs_because{};
   VirtualDevices* virtual_devices = nullptr;
   KnownErrors* known_errors = nullptr;

@@ -43,7 +43,7 @@ struct DeviceTraits {
   // The hardware's architecture as compile targets name it: "v12.55.8", "4000". An architecture that is not one word is
   // for people only. Empty when unknown.
   std::string architecture{};
-  // The execution provider that runs the device's models, as a bundle names it; empty when there is none.
+  // The execution provider that runs the device's models, as a bundle names it. Empty for devices without a provider.
   std::string provider{};
   // The PCI id of the hardware, "8086:46a6"; empty when unknown.
   std::string pci_id{};

@@ -36,8 +36,8 @@ class Prober {
   Prober& operator=(const Prober&) = delete;
   ~Prober() = default;
 
-  // Lets the thread ask for a task soon. Starts the thread if there is none; it keeps `tasks` alive, and with them this
-  // object. Does nothing after stop(), or if no thread can be started: the next call tries again.
+  // Makes the thread look for a task soon. Starts the thread if it does not run. The thread keeps `tasks` alive, which
+  // own this object. Does nothing after stop(), or if no thread can be started: the next call tries again.
   void wake(const std::shared_ptr<Tasks>& tasks);
   // Ends the thread. Waits for a task that is in progress, but not long: a thread inside a vendor's call that does not
   // return ends when the call does. The caller has told the tasks to give up their calls.

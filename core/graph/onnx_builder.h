@@ -1,5 +1,5 @@
-// Builds the messages of an ONNX model. Whoever writes ONNX uses these functions, and adds to the messages what only it
-// needs, by the field numbers in onnx_schema.h.
+// Builds the messages of an ONNX model. All code that writes ONNX uses these functions, and adds to the messages what
+// only it needs, by the field numbers in onnx_schema.h.
 //
 // Source: onnx.proto of ONNX 1.16. Pure functions, for any thread.
 #pragma once

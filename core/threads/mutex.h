@@ -9,11 +9,11 @@
 //   void wake() LB_REQUIRES(mutex_);  // called with mutex_ held
 //   void stop() LB_EXCLUDES(mutex_);  // locks mutex_ itself
 //
-// A lambda is analysed as a function of its own. A predicate that reads guarded data therefore says that its caller
-// holds the mutex: changed_.wait(mutex_, [this]() LB_REQUIRES(mutex_) { return waiting_ == 0; }).
+// The analysis treats a lambda as a separate function. A predicate that reads guarded data therefore declares that its
+// caller holds the mutex: changed_.wait(mutex_, [this]() LB_REQUIRES(mutex_) { return waiting_ == 0; }).
 //
 // The analysis knows an object by the expression that names it, so it cannot check the members of an element which the
-// mutex of its owner guards. Those say it in a comment.
+// mutex of its owner guards. A comment names the mutex there.
 #pragma once
 
 #include <chrono>

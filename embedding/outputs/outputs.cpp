@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -56,13 +57,11 @@ const OutputKind* find_output_kind(std::string_view name) {
 }
 
 Status no_such_output(std::string_view model, std::string_view wanted, const OutputList& outputs) {
-  std::string names;
-  for (const auto& output : outputs)
-    names += (names.empty() ? "" : ", ") + std::string(output->kind().name);
+  const auto names = core::words_of(outputs, [](const auto& output) { return output->kind().name; });
   const OutputKind& own = outputs.front()->kind();
   return {StatusCode::kUnsupported,
           fmt::format("{} has no output {}; its outputs are: {}. It {}; a program opens it as {}", model,
-                      core::quoted(wanted), names, own.purpose, own.programs)};
+                      core::quoted(wanted), fmt::join(names, ", "), own.purpose, own.programs)};
 }
 
 }  // namespace latebind::embedding

@@ -13,7 +13,7 @@ import numpy as np
 from . import _abi
 from ._arguments import flag, positive, role_number
 from ._call import Cancellation, Deadline, Owner
-from ._library import c_text, check, library, sized
+from ._library import c_text, sized
 from ._out import Vectors
 from ._pairs import Pairs, pairs_of
 from ._results import dense_rows, ragged_rows, score_rows, sparse_rows
@@ -153,9 +153,7 @@ class Encoder(TextEncoder[dict[str, Any]]):
         self._vocabulary: Vocabulary | None = None
         sparse = next((output for output in self._of_outputs if output.form == "sparse"), None)
         if sparse is not None:
-            tokenizer = Owner(library().lb_tokenizer_destroy)
-            check(library().lb_encoder_tokenizer(self._handle.use(), tokenizer.out))
-            self._vocabulary = Vocabulary(self._folder, sparse.dimension, tokenizer)
+            self._vocabulary = Vocabulary(self._folder, sparse.dimension, self._open_tokenizer())
 
     def _gives(self) -> str:
         return ", ".join(output.name for output in self._of_outputs)

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ._arguments import flag, positive
-from ._call import Cancellation, Deadline, Owner
-from ._library import check, library
+from ._call import Cancellation, Deadline
 from ._results import sparse_rows
 from ._sparse_vectors import Rows, SparseVectors, Vocabulary, joined, largest_of
 from ._text_encoder import TextEncoder
@@ -100,10 +99,7 @@ class SparseEncoder(TextEncoder[SparseVectors]):
 
     def _read(self) -> None:
         super()._read()
-        opened = self._handle.use()
-        tokenizer = Owner(library().lb_tokenizer_destroy)
-        check(library().lb_encoder_tokenizer(opened, tokenizer.out))
-        self._vocabulary = Vocabulary(self._folder, self._dimension, tokenizer)
+        self._vocabulary = Vocabulary(self._folder, self._dimension, self._open_tokenizer())
 
     def _read_config(self, config: dict[str, Any]) -> None:
         super()._read_config(config)

@@ -181,10 +181,9 @@ class TextEncoder(TextModel, Generic[Encoded]):
         # In small groups, because a call cannot be cancelled and Ctrl-C is noticed between two calls.
         parts = source.parts(1024) if isinstance(source, Source) else chunks(source)
         functions = library()
-        tokenizer = Owner(functions.lb_tokenizer_destroy)
+        tokenizer = self._open_tokenizer()
         encode = functions.lb_tokenizer_encode_with_offsets if offsets else functions.lb_tokenizer_encode_with
         try:
-            check(functions.lb_encoder_tokenizer(self._handle.use(), tokenizer.out))
             for _, part in parts:
                 tokens = Owner(functions.lb_token_list_destroy)
                 try:

@@ -277,6 +277,12 @@ class TextModel(Opened):
         self._rate.add(texts, stats.seconds)
         self._add(stats)
 
+    def _open_tokenizer(self) -> Owner:
+        """Returns the model's tokenizer, which the caller closes."""
+        tokenizer = Owner(library().lb_tokenizer_destroy)
+        check(library().lb_encoder_tokenizer(self._handle.use(), tokenizer.out))
+        return tokenizer
+
     def _encode_into(
         self,
         cancellation: Cancellation | None,
