@@ -113,9 +113,8 @@ Result<Plan> Planner::make() {
     const core::Shape& shape = graph_.node(output.value).shape;
     const auto* const in = std::get_if<InSlot>(&forms_[output.value.node]);
     if (in == nullptr) return unsupported(fmt::format("an output of {}, which is no row", shape.to_string()));
-    plan_.results.push_back({.slot = in->slot,
-                             .by_text = in->by_text,
-                             .width = static_cast<std::size_t>(shape[shape.rank() - 1])});
+    plan_.results.push_back(
+        {.slot = in->slot, .by_text = in->by_text, .width = static_cast<std::size_t>(shape[shape.rank() - 1])});
   }
   set_layout(plan_);
   set_waits(plan_);

@@ -214,7 +214,7 @@ struct Plan {
   };
   std::optional<Pooling> pooling;
   struct Result {
-    Slot slot = 0;  // no later step writes to it
+    Slot slot = 0;         // no later step writes to it
     bool by_text = false;  // after the pooling: a row for each text, else for each token
     std::size_t width = 0;
   };

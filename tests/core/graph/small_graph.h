@@ -57,7 +57,7 @@ struct SmallGraphOptions {
   core::ElementType weights = core::ElementType::kF32;
   ActivationFunction activation = ActivationFunction::kGeluErf;
   PoolingMode pooling = PoolingMode::kMean;
-  bool pooled = true;  // else token vectors
+  bool pooled = true;            // else token vectors
   bool has_all_outputs = false;  // besides `vector`: `inner` [b,t,8], `tokens` and `pooled` [b,8], before it
   float scale = 0.5F;
   std::optional<std::int64_t> padding = std::nullopt;   // of positions

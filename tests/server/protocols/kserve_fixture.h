@@ -73,7 +73,7 @@ class Echo final : public core::Executable {
 };
 
 inline std::shared_ptr<const ServedModel> echo_model(const std::string& name, const std::vector<ElementType>& types,
-                                              Echo::OnRun on_run = nullptr) {
+                                                     Echo::OnRun on_run = nullptr) {
   const core::Registry none;
   core::Placement::Candidate candidate;
   candidate.device = core::Device{.backend = "scripted",

@@ -1,12 +1,11 @@
 // HttpSessionTest: sessions over connections in memory, with a handler that echoes requests or holds them.
 #pragma once
 
-#include "server/transport/http_session.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/transport/http_session.h"
 #include "tests/server/transport/piece_stream.h"
 
 namespace latebind::server {
