@@ -74,7 +74,7 @@ std::string reference() {
       "origin of each value. A user's file that is not readable, for example because `HOME` belongs to another user, "
       "is\n"
       "skipped with a warning; the other files must be readable "
-      "([why](decisions/0141-settings-that-may-not-be-read.md)).\n"
+      "([why](decisions/0141-unreadable-settings.md)).\n"
       "\n"
       "Programs that use the C interface set the same keys (`lb_options_set`). They read files and the environment "
       "only if\n"
