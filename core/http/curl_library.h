@@ -1,5 +1,5 @@
-// CurlLibrary: libcurl, opened when a model is first requested, so that a program without use of the hub neither loads
-// it nor needs it installed. Types come from curl's headers; functions are looked up by name, all or none.
+// CurlLibrary: libcurl, opened when the first HTTP client is made, so that a program that makes none neither loads it
+// nor needs it installed. Types come from curl's headers; functions are looked up by name, all or none.
 //
 // Thread-safe. The library stays open until the process ends.
 #pragma once
@@ -10,17 +10,23 @@
 
 #include "core/result.h"
 
-namespace latebind::embedding::hub {
+namespace latebind::core {
 
 struct CurlLibrary {
   decltype(&::curl_global_init) global_init = nullptr;
   decltype(&::curl_easy_init) easy_init = nullptr;
   decltype(&::curl_easy_reset) easy_reset = nullptr;
   decltype(&::curl_easy_setopt) set_option = nullptr;
-  decltype(&::curl_easy_perform) perform = nullptr;
   decltype(&::curl_easy_getinfo) get_info = nullptr;
   decltype(&::curl_easy_cleanup) easy_cleanup = nullptr;
   decltype(&::curl_easy_strerror) error_text = nullptr;
+  decltype(&::curl_multi_init) multi_init = nullptr;
+  decltype(&::curl_multi_add_handle) multi_add = nullptr;
+  decltype(&::curl_multi_remove_handle) multi_remove = nullptr;
+  decltype(&::curl_multi_perform) multi_perform = nullptr;
+  decltype(&::curl_multi_poll) multi_poll = nullptr;
+  decltype(&::curl_multi_info_read) multi_next_message = nullptr;
+  decltype(&::curl_multi_cleanup) multi_cleanup = nullptr;
   decltype(&::curl_slist_append) list_append = nullptr;
   decltype(&::curl_slist_free_all) list_free = nullptr;
   decltype(&::curl_url) url_make = nullptr;
@@ -30,8 +36,8 @@ struct CurlLibrary {
   decltype(&::curl_free) free = nullptr;
 
   // Opens the library on first use. A failure is not remembered, so that a later installation is found.
-  // kLibraryNotFound says what to install, and kLibraryUnusable which function is missing.
+  // kLibraryNotFound says what was tried and what to install, as the end of a sentence: "libcurl, which …".
   static core::Result<const CurlLibrary*> get();
 };
 
-}  // namespace latebind::embedding::hub
+}  // namespace latebind::core

@@ -1,4 +1,4 @@
-#include "embedding/hub/curl_library.h"
+#include "core/http/curl_library.h"
 
 #include <fmt/format.h>
 
@@ -10,12 +10,9 @@
 #include "core/platform/process_generation.h"
 #include "core/threads/mutex.h"
 
-namespace latebind::embedding::hub {
+namespace latebind::core {
 namespace {
 
-using core::Result;
-using core::Status;
-using core::StatusCode;
 using platform::DynamicLibrary;
 
 // The names that distributions use, in order of preference.
@@ -45,10 +42,16 @@ Result<CurlLibrary> resolve_all(const DynamicLibrary& library) {
   take("curl_easy_init", curl.easy_init);
   take("curl_easy_reset", curl.easy_reset);
   take("curl_easy_setopt", curl.set_option);
-  take("curl_easy_perform", curl.perform);
   take("curl_easy_getinfo", curl.get_info);
   take("curl_easy_cleanup", curl.easy_cleanup);
   take("curl_easy_strerror", curl.error_text);
+  take("curl_multi_init", curl.multi_init);
+  take("curl_multi_add_handle", curl.multi_add);
+  take("curl_multi_remove_handle", curl.multi_remove);
+  take("curl_multi_perform", curl.multi_perform);
+  take("curl_multi_poll", curl.multi_poll);
+  take("curl_multi_info_read", curl.multi_next_message);
+  take("curl_multi_cleanup", curl.multi_cleanup);
   take("curl_slist_append", curl.list_append);
   take("curl_slist_free_all", curl.list_free);
   take("curl_url", curl.url_make);
@@ -57,7 +60,7 @@ Result<CurlLibrary> resolve_all(const DynamicLibrary& library) {
   take("curl_url_cleanup", curl.url_cleanup);
   take("curl_free", curl.free);
   if (missing != nullptr) {
-    return Status(StatusCode::kLibraryUnusable, fmt::format("it has no {}: 7.62 or newer is needed", missing));
+    return Status(StatusCode::kLibraryUnusable, fmt::format("it has no {}: 7.66 or newer is needed", missing));
   }
   if (curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
     return Status(StatusCode::kLibraryUnusable, "it could not be initialised");
@@ -73,7 +76,7 @@ Result<CurlLibrary> load() {
     if (library.ok()) {
       auto curl = resolve_all(*library);
       if (curl.ok()) {
-        core::log(core::LogLevel::kDebug, fmt::format("libcurl: opened {}", name));
+        log(LogLevel::kDebug, fmt::format("libcurl: opened {}", name));
         library->leak();
         return curl;
       }
@@ -82,27 +85,24 @@ Result<CurlLibrary> load() {
     tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", name,
                          why.vendor_text().empty() ? why.message() : why.vendor_text());
   }
-  return Status(StatusCode::kLibraryNotFound,
-                fmt::format("downloading from the hub needs libcurl, which cannot be used ({}); {}, or give the folder "
-                            "of a model on this machine",
-                            tried, kRemedy));
+  return Status(StatusCode::kLibraryNotFound, fmt::format("libcurl, which cannot be used ({}); {}", tried, kRemedy));
 }
 
 }  // namespace
 
 Result<const CurlLibrary*> CurlLibrary::get() {
   struct Opened {
-    core::Mutex mutex;
+    Mutex mutex;
     CurlLibrary library;
   };
   static platform::PerProcess<Opened> instance;
   auto& [mutex, library] = instance.get();
-  const core::LogHold hold;
-  const core::MutexLock lock(mutex);
-  if (library.perform == nullptr) {
+  const LogHold hold;
+  const MutexLock lock(mutex);
+  if (library.free == nullptr) {
     LB_ASSIGN_OR_RETURN(library, load());
   }
   return &library;
 }
 
-}  // namespace latebind::embedding::hub
+}  // namespace latebind::core

@@ -92,7 +92,7 @@ std::string deserted_url() {
 }
 
 TEST(TraceExporterTest, RefusesEndpointsThatItCannotReach) {
-  EXPECT_EQ(TraceExporter::create("https://localhost:4318", "1").status().code(), core::StatusCode::kUnsupported);
+  EXPECT_EQ(TraceExporter::create("ftp://localhost:4318", "1").status().code(), core::StatusCode::kInvalidArgument);
   EXPECT_EQ(TraceExporter::create("localhost:4318", "1").status().code(), core::StatusCode::kInvalidArgument);
   EXPECT_EQ(TraceExporter::create("", "1").status().code(), core::StatusCode::kInvalidArgument);
 }
@@ -158,8 +158,7 @@ TEST(TraceExporterTest, FailuresAreCountedAndLoggedOnce) {
   }
   core::set_log_sink({});
   ASSERT_THAT(lines, SizeIs(1));
-  EXPECT_THAT(lines[0],
-              AllOf(HasSubstr("it answered 'HTTP/1.1 503 Service Unavailable'"), HasSubstr(" are lost so far")));
+  EXPECT_THAT(lines[0], AllOf(HasSubstr("it answered with status 503"), HasSubstr(" are lost so far")));
 }
 
 TEST(TraceExporterTest, SaysThatNobodyListens) {
@@ -175,7 +174,7 @@ TEST(TraceExporterTest, SaysThatNobodyListens) {
     exporter->add(answered_record());
   logged.wait();
   core::set_log_sink({});
-  EXPECT_THAT(line, HasSubstr("no connection: "));
+  EXPECT_THAT(line, HasSubstr("no response; is there a network?"));
   EXPECT_EQ(exporter->dropped(), 256U);
   EXPECT_EQ(exporter->sent(), 0U);
 }
