@@ -78,7 +78,8 @@ std::string reference() {
       "read\n"
       "the caller's file and ignores the variables marked *trusted*. `latebind config` prints the settings in force "
       "and the\n"
-      "origin of each value, `latebind config KEY` one of them. A user's file that is not readable, for example because\n"
+      "origin of each value, `latebind config KEY` one of them. A user's file that is not readable, for example "
+      "because\n"
       "`HOME` belongs to another user, is skipped with a warning; the other files must be readable\n"
       "([why](decisions/0141-settings-that-may-not-be-read.md)).\n"
       "\n"
@@ -117,9 +118,10 @@ core::Status how_to_set(std::span<const std::string> words) {
     return core::Status(core::StatusCode::kInvalidArgument, std::move(text));
   };
   if (words.empty()) {
-    return mistake(fmt::format("{}: they stand in a config.toml, in variables or on the command line "
-                               "(docs/configuration.md)",
-                               kWhat));
+    return mistake(
+        fmt::format("{}: they stand in a config.toml, in variables or on the command line "
+                    "(docs/configuration.md)",
+                    kWhat));
   }
   std::string key = words[0];
   std::string value = words.size() > 1 ? words[1] : std::string();

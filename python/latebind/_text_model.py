@@ -235,9 +235,9 @@ class TextModel(Opened):
         for index in range(info.output_count):
             output = sized(_abi.lb_output_info)
             check(library().lb_encoder_output(opened, index, byref(output)))
-            self._of_outputs.append(OutputInfo(
-                    text_of(output.name), _FORMS[output.form], int(output.dimension), int(output.dimension_max)
-                ))
+            self._of_outputs.append(
+                OutputInfo(text_of(output.name), _FORMS[output.form], int(output.dimension), int(output.dimension_max))
+            )
 
     @property
     def _dimension(self) -> int:
