@@ -5,6 +5,7 @@ import contextlib
 import os
 import random
 import subprocess
+import sys
 
 import pytest
 from hub_server import COMMIT, Hub, Model, sha256
