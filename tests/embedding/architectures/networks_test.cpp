@@ -69,20 +69,28 @@ void expect_vectors(const json& config, const std::string& name, const json& exp
   }
 }
 
+std::string name_of_network(const ::testing::TestParamInfo<std::string>& given) {
+  std::string name = given.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
 class NetworkTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(NetworkTest, AgreesWithTheReference) {
   const auto network = read_network(network_config(GetParam()));
   ASSERT_TRUE(network.ok()) << network.status().to_string();
   EXPECT_EQ((*network)->vocabulary_size(), 45U);
-  EXPECT_EQ((*network)->tokens_max(), 24U);
+  // T5's distances have no limit.
+  EXPECT_EQ((*network)->tokens_max(), GetParam().ends_with("t5") ? kTokensMax : 24U);
   expect_vectors(network_config(GetParam()), GetParam(), vectors_by_network()["vectors"][GetParam()]);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NetworkTest,
-                         ::testing::Values("albert", "distilbert", "electra", "gemma3_text", "gte", "jina_bert",
-                                           "modernbert", "mpnet", "nomic_bert", "qwen3", "roberta"),
-                         [](const auto& given) { return given.param; });
+                         ::testing::Values("albert", "distilbert", "electra", "ernie", "eurobert", "gemma",
+                                           "gemma3_text", "gte", "jina_bert", "llama", "mistral", "modernbert", "mpnet",
+                                           "mt5", "nomic_bert", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                         name_of_network);
 
 // Each key of config.json taken away, or with another value: the same vectors, or a refusal.
 class ConfigKeysTest : public ::testing::TestWithParam<std::string> {
@@ -133,9 +141,10 @@ TEST_P(ConfigKeysTest, WhatChangesTheNumbersIsReadOrRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ConfigKeysTest,
-                         ::testing::Values("albert", "bert", "distilbert", "electra", "gemma3_text", "gte", "jina_bert",
-                                           "modernbert", "mpnet", "nomic_bert", "qwen3", "roberta"),
-                         [](const auto& given) { return given.param; });
+                         ::testing::Values("albert", "bert", "distilbert", "electra", "ernie", "eurobert", "gemma",
+                                           "gemma3_text", "gte", "jina_bert", "llama", "mistral", "modernbert", "mpnet",
+                                           "mt5", "nomic_bert", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                         name_of_network);
 
 // Of the recorded folders in which no file names a class (tests/data/tokenizer_folders/make.py).
 TEST(TokenizerOfNetworkTest, IsTheClassThatTheReferenceTakes) {
@@ -304,8 +313,10 @@ TEST(JinaBertConfigTest, RefusesWhatItDoesNotKnowByName) {
 
 // transformers reads these, too, though few files have them: as said, or refused.
 TEST(AddedKeysTest, WhatEveryNetworkHasIsRefusedByName) {
-  for (const char* name : {"albert", "distilbert", "electra", "gemma3_text", "gte", "jina_bert", "modernbert", "mpnet",
-                           "nomic_bert", "qwen3", "roberta"}) {
+  for (const char* name :
+       {"albert",     "distilbert", "electra", "ernie",   "eurobert",   "gemma",         "gemma3_text",
+        "gte",        "jina_bert",  "llama",   "mistral", "modernbert", "mpnet",         "mt5",
+        "nomic_bert", "qwen2",      "qwen3",   "roberta", "t5",         "xlm-roberta-xl"}) {
     SCOPED_TRACE(name);
     const json config = network_config(name);
     const auto with = [&](const char* key, const json& value) {
@@ -315,7 +326,8 @@ TEST(AddedKeysTest, WhatEveryNetworkHasIsRefusedByName) {
     };
     EXPECT_THAT(with("per_layer_config", {{"1", {{"intermediate_size", 8}}}}), HasSubstr("'per_layer_config'"));
     EXPECT_THAT(with("quantization_config", json::object()), HasSubstr("'quantization_config'"));
-    const bool is_decoder = config.contains("head_dim") && config.contains("num_key_value_heads");
+    const bool is_decoder =
+        config.contains("head_dim") && config.contains("num_key_value_heads") && std::string(name) != "eurobert";
     for (const json& value : {json(true), json(false), json(nullptr)}) {
       json changed = config;
       changed["is_causal"] = value;
@@ -396,7 +408,8 @@ TEST(RotaryConfigTest, AKeyThatIsAddedIsReadOrRefused) {
 
 // transformers writes the factor into these where a configuration has it.
 TEST(RotaryConfigTest, AllOfAHeadMayTurn) {
-  for (const char* name : {"gte", "nomic_bert", "qwen3", "gemma3_text", "modernbert"}) {
+  for (const char* name :
+       {"gte", "nomic_bert", "eurobert", "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma3_text", "modernbert"}) {
     SCOPED_TRACE(name);
     json config = network_config(name);
     const std::string plain = describe_network(config);
