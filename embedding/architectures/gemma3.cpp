@@ -68,6 +68,7 @@ Result<std::shared_ptr<const Network>> read_gemma3(const json& config, const pat
     // The model is already bidirectional; with this key, transformers widens the windows by one.
     return unsupported_file(file, "'is_causal' is false beside 'use_bidirectional_attention', which is not supported");
   }
+  gemma.decoder.has_head_norms = true;
   EncoderSizes& sizes = gemma.decoder.sizes;
   sizes.norm = NormKind::kRmsPlusOne;
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_activation", file, "gelu_pytorch_tanh"));
