@@ -144,10 +144,15 @@ def main():
             continue
         tokenizer = length_oracle.TRAINED[name]().to_str()
         for model_type, tokenizer_class in map(str.split, classes):
+            roles = roles_of(tokenizer)
+            named = {"tokenizer_class": tokenizer_class}
+            if tokenizer_class == "T5Tokenizer":
+                named["extra_ids"] = sum("extra_id" in token["content"] for token in json.loads(tokenizer)["added_tokens"])
             for config in (
-                {"tokenizer_class": tokenizer_class},
-                {"tokenizer_class": tokenizer_class, **roles_of(tokenizer)},
-                {"tokenizer_class": "PreTrainedTokenizerFast", **roles_of(tokenizer)},
+                named,
+                named | roles,
+                named | roles | {"legacy": True},
+                {"tokenizer_class": "PreTrainedTokenizerFast", **roles},
             ):
                 what = f"{name}, {config['tokenizer_class']}{' and roles' if len(config) > 1 else ''}"
                 files = {"tokenizer.json": tokenizer, "tokenizer_config.json": json.dumps(config)}
