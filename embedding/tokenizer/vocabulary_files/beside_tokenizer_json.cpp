@@ -268,11 +268,9 @@ class ClassCheck {
     if (!end.text) return no_token(end, "eos_token");
     if (*end.text != "</s>") return other_token(end, "eos_token", "T5Tokenizer puts '</s>' after a text");
     if (around[0].empty() && around[1] == "</s>") return {};
-    return {
-        StatusCode::kUnsupported,
-        fmt::format("{}, which puts '</s>' after a text and nothing before it, but tokenizer.json does not; {} only "
-                    "tokenizer.json counts",
-                    name(), remedy())};
+    return {StatusCode::kUnsupported,
+            fmt::format("{}, which puts '</s>' after a text and nothing before it, but tokenizer.json does not{}",
+                        name(), remedy())};
   }
 
   [[nodiscard]] Status check_unknown() const {
