@@ -81,7 +81,7 @@ std::string reference() {
       "origin of each value, `latebind config KEY` one of them. A user's file that is not readable, for example "
       "because\n"
       "`HOME` belongs to another user, is skipped with a warning; the other files must be readable\n"
-      "([why](decisions/0141-settings-that-may-not-be-read.md)).\n"
+      "([why](decisions/0141-unreadable-settings.md)).\n"
       "\n"
       "Programs that use the C interface set the same keys (`lb_options_set`). They read files and the environment "
       "only if\n"
