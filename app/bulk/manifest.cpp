@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/digest.h"
 #include "core/platform/os_error.h"
 #include "core/platform/system_info.h"
@@ -79,9 +79,9 @@ void add_differences(const Json& was, const Json& now, const std::string& place,
   static const Json nothing;
   if (found.size() == kDifferencesMax) return;
   if (was.is_object() && now.is_object()) {
-    for (const auto& [key, value] : was.items())
+    for (const auto& [key, value] : was.members())
       add_differences(value, member(now, key), place_of(place, key), found);
-    for (const auto& [key, value] : now.items())
+    for (const auto& [key, value] : now.members())
       if (!was.contains(key)) add_differences(nothing, value, place_of(place, key), found);
     return;
   }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "app/bulk/manifest.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/digest.h"
 #include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"

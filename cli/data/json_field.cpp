@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/text/ascii.h"
 #include "core/text/quote.h"
 
@@ -18,10 +18,10 @@ namespace {
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
+using core::Json;
 
 // Follows the parser's events and keeps the requested string. Returning false stops the parser.
-class FieldFinder final : public json::json_sax_t {
+class FieldFinder final : public Json::json_sax_t {
  public:
   // `keeps_names`: take() names the fields that the object has, if the requested one is missing.
   FieldFinder(std::string_view field, std::string_view id_field, bool keeps_names = false)
@@ -43,7 +43,7 @@ class FieldFinder final : public json::json_sax_t {
   }
   bool binary(binary_t&) override { return other("binary"); }
   bool string(string_t& value) override {
-    if (id_is_next_) id_ = json(value).dump(-1, ' ', false, json::error_handler_t::replace);
+    if (id_is_next_) id_ = Json(value).dump();
     id_is_next_ = false;
     if (!wanted_) return other("a string");
     found_ = std::move(value);
@@ -194,17 +194,17 @@ Result<TextField> text_field(std::string_view line, std::string_view field, std:
   }
   FieldFinder finder(field, id_field);
   // False also if the finder found a mistake, which take() returns.
-  (void)json::sax_parse(line, &finder);
+  (void)Json::sax_parse(line, &finder);
   if (finder.met_large_number()) {
     // The numbers have changed, so an id among them would be wrong.
     const std::string changed = without_numbers(line);
     FieldFinder again(field, {}, /*keeps_names=*/true);
-    (void)json::sax_parse(changed, &again);
+    (void)Json::sax_parse(changed, &again);
     return std::move(again).take();
   }
   if (finder.lacks_field()) {
     FieldFinder telling(field, {}, /*keeps_names=*/true);
-    (void)json::sax_parse(line, &telling);
+    (void)Json::sax_parse(line, &telling);
     return std::move(telling).take();
   }
   return std::move(finder).take();

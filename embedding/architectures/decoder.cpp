@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 
 using core::Result;
-using nlohmann::json;
+using core::Json;
 using std::filesystem::path;
 
-Result<DecoderConfig> read_decoder(const json& config, const path& file) {
+Result<DecoderConfig> read_decoder(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(refuse_variants_of_all(config, file, "absolute"));
   DecoderConfig decoder;
   EncoderSizes& sizes = decoder.sizes;

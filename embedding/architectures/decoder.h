@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/encoder.h"
 
@@ -26,7 +26,7 @@ struct DecoderConfig {
 
 // Reads everything but the kind of norm and the activation, whose key varies. Returns kInvalidModel or kUnsupported,
 // naming the key.
-[[nodiscard]] core::Result<DecoderConfig> read_decoder(const nlohmann::json& config, const std::filesystem::path& file);
+[[nodiscard]] core::Result<DecoderConfig> read_decoder(const core::Json& config, const std::filesystem::path& file);
 
 // The tensors of a layer, below "layers.0.", with norms before its two parts only.
 [[nodiscard]] LayerNames decoder_names(const DecoderConfig& config);

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/architectures/decoder.h"
 #include "embedding/architectures/rotary.h"
 #include "embedding/folder/refusals.h"
@@ -15,7 +15,7 @@ namespace {
 using core::Result;
 using core::Status;
 using graph::Value;
-using nlohmann::json;
+using core::Json;
 using std::filesystem::path;
 
 struct Qwen3Config {
@@ -45,12 +45,12 @@ class Qwen3Network final : public EncoderNetwork {
 };
 
 // Refuses local attention, which no published checkpoint has.
-Status refuse_windows(const json& config, const path& file) {
+Status refuse_windows(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(expect(config, file, "use_sliding_window", false));
   const auto* const types = core::find_member(config, "layer_types");
   if (types == nullptr || !types->is_array()) return {};
-  for (const json& type : *types) {
-    if (!core::is_text(type, "full_attention")) {
+  for (const Json& type : *types) {
+    if (type != "full_attention") {
       return unsupported_file(
           file, fmt::format("'layer_types' has {}; only full_attention is supported", core::printable_json(type)));
     }
@@ -60,7 +60,7 @@ Status refuse_windows(const json& config, const path& file) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Network>> read_qwen3(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_qwen3(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(refuse_windows(config, file));
   Qwen3Config qwen;
   LB_ASSIGN_OR_RETURN(qwen.decoder, read_decoder(config, file));

@@ -1,16 +1,16 @@
 #include "embedding/architectures/roberta.h"
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/architectures/bert.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 
 using core::Result;
-using nlohmann::json;
+using core::Json;
 using std::filesystem::path;
 
-Result<std::shared_ptr<const Network>> read_roberta(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_roberta(const Json& config, const path& file) {
   // transformers' default.
   constexpr std::size_t kPadding = 1;
   LB_ASSIGN_OR_RETURN(BertConfig roberta, read_bert_config(config, file));

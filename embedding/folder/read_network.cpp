@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
@@ -25,7 +25,7 @@ using core::read_size;
 using core::read_text;
 using core::Result;
 using core::Status;
-using nlohmann::json;
+using core::Json;
 using std::filesystem::path;
 
 namespace {

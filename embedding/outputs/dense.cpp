@@ -11,7 +11,7 @@
 namespace latebind::embedding {
 
 using core::Result;
-using nlohmann::json;
+using core::Json;
 
 namespace {
 
@@ -85,7 +85,7 @@ void DenseOutput::complete(std::span<float> row) const {
   if (parameters_.normalize) correct_length(row);
 }
 
-json DenseOutput::describe() const {
+Json DenseOutput::describe() const {
   return {{"pooling", name_of_pooling(parameters_.pooling)},
           {"modules", describe_modules(parameters_.modules)},
           {"length_1", parameters_.normalize},

@@ -21,7 +21,7 @@ namespace {
 
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
+using core::Json;
 
 constexpr std::size_t kDepthMax = 64;
 constexpr std::size_t kValuesMax = 1'000'000;
@@ -51,7 +51,7 @@ class TextReader {
 };
 
 // Receives the events of nlohmann's parser, whose position is `at`.
-class Handler : public nlohmann::json_sax<json> {
+class Handler : public core::Json_sax<Json> {
  public:
   Handler(JsonDocument& document, const char*& at, const char* end, NumberRounding rounding, bool is_utf8)
       : document_(document), at_(at), end_(end), rounding_(rounding), is_utf8_(is_utf8) {}
@@ -82,9 +82,9 @@ class Handler : public nlohmann::json_sax<json> {
     if (in_scores()) return entry_text(value);
     return in_merges() ? merge_text(value) : scalar(std::move(value));
   }
-  bool binary(json::binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return start(json::object()); }
-  bool start_array(std::size_t) override { return start(json::array()); }
+  bool binary(Json::binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return start(Json::object()); }
+  bool start_array(std::size_t) override { return start(Json::array()); }
   bool end_object() override { return end(); }
   bool end_array() override { return end(); }
 
@@ -126,7 +126,7 @@ class Handler : public nlohmann::json_sax<json> {
     }
     if (in_merges()) return not_a_merge();
     if (in_scores()) return not_an_entry();
-    return insert(json(std::forward<T>(value))) != nullptr;
+    return insert(Json(std::forward<T>(value))) != nullptr;
   }
 
   // `taken`: the element has been counted already.
@@ -249,7 +249,7 @@ class Handler : public nlohmann::json_sax<json> {
   }
 
   // Null if a limit is exceeded.
-  json* insert(json value) {
+  Json* insert(Json value) {
     if (++values_ > kValuesMax) {
       keep({StatusCode::kUnsupported, fmt::format("more than {} values beside the vocabulary", kValuesMax)});
       return nullptr;
@@ -258,17 +258,17 @@ class Handler : public nlohmann::json_sax<json> {
       document_.root = std::move(value);
       return &document_.root;
     }
-    json& parent = *open_.back();
+    Json& parent = *open_.back();
     if (parent.is_array()) {
       parent.push_back(std::move(value));
       return &parent.back();
     }
-    json& slot = parent[key_];
+    Json& slot = parent[key_];
     slot = std::move(value);
     return &slot;
   }
 
-  bool start(json container) {
+  bool start(Json container) {
     if (depth() >= kDepthMax) {
       return keep({StatusCode::kUnsupported, fmt::format("nested more than {} deep", kDepthMax)});
     }
@@ -305,10 +305,10 @@ class Handler : public nlohmann::json_sax<json> {
       } else if (!is_vocabulary) {
         skipped_depth_ = 1;
       }
-      return insert(json(true)) != nullptr;
+      return insert(Json(true)) != nullptr;
     }
     if (at_root()) model_is_open_ = key_ == "model";
-    json* const inserted = insert(std::move(container));
+    Json* const inserted = insert(std::move(container));
     if (inserted == nullptr) return false;
     open_.push_back(inserted);
     return true;
@@ -337,7 +337,7 @@ class Handler : public nlohmann::json_sax<json> {
   const NumberRounding rounding_;  // for scores
   const bool is_utf8_;
   std::size_t skipped_bytes_ = 0;  // not seen by the parser
-  std::vector<json*> open_;        // the containers from the root to here; each is the last element of its parent
+  std::vector<Json*> open_;        // the containers from the root to here; each is the last element of its parent
   std::string key_;
   std::size_t skipped_depth_ = 0;  // inside a value that is not kept
   std::size_t values_ = 0;
@@ -374,7 +374,7 @@ core::Result<JsonDocument> parse(std::string_view json_text, NumberRounding scor
   const char* at = json_text.data();
   const char* end = at + json_text.size();
   Handler handler(document, at, end, scores, is_utf8);
-  const bool complete = json::sax_parse(TextReader(at), TextReader(end), &handler);
+  const bool complete = Json::sax_parse(TextReader(at), TextReader(end), &handler);
   handler.wait();
   if (!handler.status().ok()) return handler.status();
   if (!complete) return Status(StatusCode::kInvalidModel, "not valid JSON");

@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/tokenizer/json_number.h"
 #include "embedding/tokenizer/token_model.h"
@@ -19,7 +19,7 @@ namespace latebind::embedding {
 struct JsonDocument {
   // An object. Values that were not kept are `true`. These include model.vocab if it is an object or an array, and
   // model.merges if it is an array.
-  nlohmann::json root;
+  core::Json root;
   ModelLists lists;
 };
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/unicode.h"
@@ -18,7 +18,7 @@ namespace {
 
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
+using core::Json;
 
 // Takes a line, which ends with \n or \r\n; the last one may have no end.
 std::string_view take_line(std::string_view& text) {
@@ -46,7 +46,7 @@ Status check_utf8(std::string_view text) {
 }
 
 // Receives an object of tokens and their ids.
-class IdsHandler : public nlohmann::json_sax<json> {
+class IdsHandler : public core::Json_sax<Json> {
  public:
   explicit IdsHandler(Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
@@ -60,7 +60,7 @@ class IdsHandler : public nlohmann::json_sax<json> {
   }
   bool number_float(double, const std::string&) override { return no_id(); }
   bool string(std::string&) override { return no_id(); }
-  bool binary(json::binary_t&) override { return no_id(); }
+  bool binary(Json::binary_t&) override { return no_id(); }
   bool start_object(std::size_t) override {
     if (is_open_) return no_id();
     is_open_ = true;
@@ -119,7 +119,7 @@ Status read_json_vocabulary(std::string_view text, ModelLists& lists) {
     return {StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}: a zero byte", *at + 1)};
   }
   IdsHandler handler(lists.vocabulary);
-  const bool complete = json::sax_parse(text, &handler);
+  const bool complete = Json::sax_parse(text, &handler);
   if (!handler.status().ok()) return handler.status();
   return complete ? Status() : Status(StatusCode::kInvalidModel, "not valid JSON");
 }
