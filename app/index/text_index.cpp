@@ -40,8 +40,8 @@ std::string IndexedBy::difference_from(const IndexedBy& other) const {
   // Those of the command line may be no UTF-8.
   for (const auto& [key, value] : options.members()) {
     const auto found = other.options.find(key);
-    if (found != other.options.end() && *found == value) continue;
-    const std::string was = found == other.options.end() ? "nothing" : core::printable(to_line(*found));
+    if (found != nullptr && *found == value) continue;
+    const std::string was = found == nullptr ? "nothing" : core::printable(to_line(*found));
     return fmt::format("{} {} instead of {}", key, core::printable(to_line(value)), was);
   }
   return options.size() == other.options.size() ? "" : "fewer options";
@@ -135,7 +135,7 @@ Status TextIndex::read_description() {
   if (options == nullptr || !options->is_object()) return damaged("its description has no 'options'");
   for (const auto& [key, value] : options->members()) {
     if (value.is_structured()) return damaged("an option of its description is not a single value");
-    made_by_.options[key] = value.is_string() ? Json(value.get<std::string>()) : Json::parse(value.dump());
+    made_by_.options[key] = value;
   }
   return {};
 }

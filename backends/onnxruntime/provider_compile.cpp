@@ -10,7 +10,7 @@
 #include "backends/onnxruntime/register_provider.h"
 #include "backends/onnxruntime/session.h"
 #include "backends/onnxruntime/targets.h"
-#include "core/json/value.h"
+#include "core/json/parse.h"
 #include "core/log.h"
 #include "core/model/onnx_form.h"
 #include "core/platform/child_process.h"
@@ -131,10 +131,14 @@ Result<CompileOptions> options_from_job(const Json& job) {
   options.threads = job["threads"].get<unsigned>();
   if (job["leave_any"].get<bool>()) options.host_nodes = core::HostNodes::kAny;
   for (const Json& dims : job["shapes"]) {
-    LB_ASSIGN_OR_RETURN(const auto shape, core::Shape::make(dims.get<std::vector<std::int64_t>>()));
+    std::vector<std::int64_t> sizes;
+    for (const Json& size : dims)
+      sizes.push_back(size.get<std::int64_t>());
+    LB_ASSIGN_OR_RETURN(const auto shape, core::Shape::make(sizes));
     options.input_shapes.push_back(shape);
   }
-  options.properties = job["properties"].get<std::map<std::string, std::string>>();
+  for (const auto& [key, value] : job["properties"].members())
+    options.properties[key] = value.text();
   return options;
 }
 

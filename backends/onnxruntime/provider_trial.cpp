@@ -72,7 +72,7 @@ class Memory {
     Json entries = read();
     // Any entries can be dropped if there are too many, since each costs only another trial.
     while (entries.size() >= kEntriesMax)
-      entries.erase(entries.begin());
+      entries.erase(entries.members().front().first);
     entries[key] = {{"provider", provider}, {"reason", reason}};
     if (const auto status = write(entries); !status.ok()) {
       core::log(core::LogLevel::kDebug,

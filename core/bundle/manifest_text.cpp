@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+
 #include "core/bundle/manifest.h"
 #include "core/bundle/path_rules.h"
 #include "core/text/quote.h"
+#include "core/text/utf8.h"
 
 namespace latebind::core {
 namespace {
@@ -68,7 +72,7 @@ Result<std::string> manifest_text(const Manifest& manifest) {
   set(out, "additional_metadata", manifest.additional_metadata);
   if (const auto text = text_that_is_not_utf8(out)) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot write a manifest with text that is not UTF-8: {}", quoted(*text)));
+                  fmt::format("cannot write a manifest with text that is not UTF-8: {}", latebind::core::quoted(*text)));
   }
   return out.dump(2) + "\n";
 }

@@ -131,7 +131,7 @@ std::optional<std::string> represented(std::string_view number, BigNumbers big_n
   if (big_numbers == BigNumbers::kRefused) return std::nullopt;
   const bool is_whole = number.find_first_of(".eE") == std::string_view::npos;
   if (std::string as_double = std::string(number) + ".0"; is_whole && is_representable(as_double)) return as_double;
-  return big_numbers == BigNumbers::kNulls ? std::optional<std::string>("null") : std::nullopt;
+  return big_numbers == BigNumbers::kAny ? std::optional<std::string>("0") : std::nullopt;
 }
 
 // Replaces the numbers that simdjson cannot represent. std::nullopt if one is refused or the text is not JSON.
@@ -170,14 +170,20 @@ std::optional<std::string> read_json(std::string_view text, const JsonLimits& li
     if (const auto changed = with_numbers_represented(text, limits.big_numbers)) error = parser.parse(*changed, root);
   }
   if (error != simdjson::SUCCESS) {
-    const auto fault = json_fault(text, limits.depth_max, [&limits](std::string_view number) {
-      return represented(number, limits.big_numbers).has_value();
-    });
-    return fmt::format("not JSON: {}", fault.value_or(simdjson::error_message(error)));
+    auto damage = find_damage(text, limits);
+    return damage ? damage : fmt::format("not JSON: {}", simdjson::error_message(error));
   }
   TreeBuilder builder(limits);
   json = builder.build(root);
   return builder.mistake();
+}
+
+std::optional<std::string> find_damage(std::string_view text, const JsonLimits& limits) {
+  auto fault = json_fault(text, limits.depth_max, [&limits](std::string_view number) {
+    return represented(number, limits.big_numbers).has_value();
+  });
+  if (fault) fault->insert(0, "not JSON: ");
+  return fault;
 }
 
 Json json_or_null(std::string_view text) {

@@ -21,7 +21,7 @@ enum class RepeatedKeys : std::uint8_t { kRefused, kFirst, kLast };
 enum class BigNumbers : std::uint8_t {
   kRefused,  // integers of more than 64 bits, and numbers beyond the range of double
   kDoubles,  // such integers become double; numbers beyond its range are refused
-  kNulls,    // such integers become double; numbers beyond its range become null
+  kAny,      // such integers become double; numbers beyond its range become 0
 };
 
 struct JsonLimits {
@@ -35,6 +35,10 @@ struct JsonLimits {
 // Reads any JSON value into `json`. Returns the mistake in the text, such as "not JSON: 'input[1]' has a lone surrogate
 // at byte 24: it is not Unicode text" or "the key 'a' occurs twice"; std::nullopt if there is none.
 [[nodiscard]] std::optional<std::string> read_json(std::string_view text, const JsonLimits& limits, Json& json);
+
+// Returns what makes the text no JSON, as read_json() says it; std::nullopt if it is JSON. For texts of which only parts
+// are read as values.
+[[nodiscard]] std::optional<std::string> find_damage(std::string_view text, const JsonLimits& limits);
 
 // Reads what Latebind itself has written; null if it is damaged.
 [[nodiscard]] Json json_or_null(std::string_view text);

@@ -112,6 +112,13 @@ class Json {
       return T(text());
     }
   }
+  // The integer if it is one and has this type's range.
+  template <std::integral T>
+  [[nodiscard]] std::optional<T> whole() const {
+    if (kind_ == Kind::kNegative && std::in_range<T>(content_.negative)) return static_cast<T>(content_.negative);
+    if (kind_ == Kind::kUnsigned && std::in_range<T>(content_.whole)) return static_cast<T>(content_.whole);
+    return std::nullopt;
+  }
   // The string; empty for other kinds.
   [[nodiscard]] const std::string& text() const;
 
@@ -169,9 +176,9 @@ class Json {
   void add_member(std::string key, Json value);  // requires that there is no such member
   Json& member_at(std::size_t index);            // requires a member with this index
   void push_back(Json value);
-  template <class T>
-  Json& emplace_back(T&& value) {
-    push_back(Json(std::forward<T>(value)));
+  template <class... T>
+  Json& emplace_back(T&&... value) {
+    push_back(Json(std::forward<T>(value)...));
     return back();
   }
   bool erase(std::string_view key);  // returns whether there was such a member

@@ -33,7 +33,7 @@ Result<DecoderConfig> read_decoder(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(read_epsilon(config, "rms_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(decoder.attention_bias,
                       core::read_bool(config, "attention_bias", false, platform::path_to_utf8(file)));
-  if (const auto causal = config.find("is_causal"); causal != config.end()) {
+  if (const auto causal = config.find("is_causal"); causal != nullptr) {
     if (!causal->is_boolean()) {
       return invalid_file(file,
                           fmt::format("'is_causal' is {}; it must be true or false", core::printable_json(*causal)));

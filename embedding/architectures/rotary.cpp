@@ -235,7 +235,7 @@ RotaryHeads rotary_heads_of(const EncoderSizes& sizes) {
 
 Result<double> read_rotary_base(const Json& config, const char* key, double otherwise, const path& file) {
   const auto given = config.find(key);
-  if (given == config.end()) return otherwise;
+  if (given == nullptr) return otherwise;
   if (!given->is_number())
     return invalid_file(file, fmt::format("'{}' is {}; it must be a number", key, core::printable_json(*given)));
   return check_rotary_base(given->get<double>(), file, fmt::format("'{}' is", key));
@@ -262,7 +262,7 @@ Result<Rotary> read_rotary(const Json& config, const path& file, const RotaryHea
     if (found == nullptr || *found == Json::object()) continue;
     Json parameters = *found;
     const auto original = config.find("original_max_position_embeddings");
-    if (original != config.end() && parameters.is_object()) {
+    if (original != nullptr && parameters.is_object()) {
       const Json type = parameters.value(type_key_of(parameters), Json());
       if (type == "llama3" || type == "yarn")
         parameters["original_max_position_embeddings"] = *original;

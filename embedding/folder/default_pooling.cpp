@@ -20,7 +20,7 @@ using std::filesystem::path;
 Result<PoolingMode> default_pooling(const Json& config, const path& config_file) {
   if (!network_class(config).ends_with("ForCausalLM")) return PoolingMode::kMean;
   const auto causal = config.find("is_causal");
-  if (causal == config.end()) return PoolingMode::kLastToken;
+  if (causal == nullptr) return PoolingMode::kLastToken;
   if (causal->is_null()) return PoolingMode::kMean;
   if (!causal->is_boolean()) {
     return invalid_file(config_file,

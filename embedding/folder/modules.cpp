@@ -69,10 +69,10 @@ Result<PoolingMode> read_pooling_mode(const Json& config, const path& file) {
       LB_ASSIGN_OR_RETURN(const bool on, read_bool(config, mode.key, mode.mode == PoolingMode::kMean, name));
       if (on) chosen.push_back(&mode);
     }
-    for (const auto& item : config.members()) {
-      const std::string& key = item.key();
+    for (const auto& member : config.members()) {
+      const std::string& key = member.first;
       const bool known = std::ranges::any_of(kModes, [&](const NamedMode& mode) { return key == mode.key; });
-      if (key.starts_with("pooling_mode_") && !known && item.value() != Json(false)) {
+      if (key.starts_with("pooling_mode_") && !known && member.second != Json(false)) {
         return unsupported_file(file, fmt::format("'{}' is not supported{}", printable(key),
                                                   core::supported_instead(key, words_of(kModes, &NamedMode::key))));
       }
@@ -186,7 +186,7 @@ Result<std::string> read_normalize(const ModelFiles& files, const path& place, b
   if (!config) return std::string(kVector);
   const std::string name = platform::path_to_utf8(file);
   // Null differs from an absent key: the reference then finds no vector to normalize.
-  if (const auto found = config->find("module_input_name"); found != config->end() && found->is_null())
+  if (const auto found = config->find("module_input_name"); found != nullptr && found->is_null())
     return unsupported_file(file, "'module_input_name' is null, which is the name of no vector");
   LB_ASSIGN_OR_RETURN(std::string input, read_text(*config, "module_input_name", kVector, name));
   LB_ASSIGN_OR_RETURN(const std::string output, read_text(*config, "module_output_name", input, name));

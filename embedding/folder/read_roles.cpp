@@ -20,7 +20,6 @@
 
 namespace latebind::embedding {
 
-using core::is_text;
 using core::printable;
 using core::printable_json;
 using core::read_bool;

@@ -60,7 +60,7 @@ Result<const Json*> read_member(const Json& document, const char* key, std::stri
 Result<std::vector<ListedModule>> read_route(const Json& structure, const Json& types, std::string_view route,
                                              const std::string& folder, std::string_view name) {
   const auto found = structure.find(route);
-  if (found == structure.end()) {
+  if (found == nullptr) {
     return unsupported(name, fmt::format("there is no route '{}'; routers with one for queries, 'query', and one for "
                                          "documents, 'document', are supported",
                                          route));
@@ -128,10 +128,10 @@ Result<RouterFile> read_router(const Json& document, const std::string& folder, 
   RouterFile router;
   LB_ASSIGN_OR_RETURN(router.query, read_route(*structure, *types, kQueryRoute, folder, name));
   LB_ASSIGN_OR_RETURN(router.document, read_route(*structure, *types, kDocumentRoute, folder, name));
-  for (const auto& item : structure->members()) {
-    if (item.key() == kQueryRoute || item.key() == kDocumentRoute) continue;
+  for (const auto& [route, type] : structure->members()) {
+    if (route == kQueryRoute || route == kDocumentRoute) continue;
     return unsupported(
-        name, fmt::format("the route '{}' is not supported; supported are query and document", printable(item.key())));
+        name, fmt::format("the route '{}' is not supported; supported are query and document", printable(route)));
   }
   LB_ASSIGN_OR_RETURN(router.otherwise, read_default(*parameters, name));
   return router;

@@ -17,7 +17,6 @@
 namespace latebind::embedding {
 namespace {
 
-using core::is_text;
 using core::printable;
 using core::printable_json;
 using core::Status;
@@ -115,7 +114,7 @@ Status check_modalities(const path& file, const Json& config, const Json& modali
   const auto method = text->find("method");
   const auto output = text->find("method_output_name");
   for (const auto& [key, found] : {std::pair("method", method), std::pair("method_output_name", output)}) {
-    if (found == text->end()) {
+    if (found == nullptr) {
       return invalid_file(file, fmt::format("'text' of '{}' has no '{}'", kKey, key));
     }
   }

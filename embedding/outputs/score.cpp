@@ -62,11 +62,11 @@ Result<NamedFunction> find_function(const ConfigFile& own, const Json& config, c
     return NamedFunction{.name = std::move(name), .file = file, .key = key};
   };
   constexpr const char* kKey = "activation_fn";
-  if (own.read && own.read->contains(kKey) && !own.read->at(kKey).is_null()) return named_in(*own.read, own.file, kKey);
+  if (own.read && own.read->contains(kKey) && !(*own.read)[kKey].is_null()) return named_in(*own.read, own.file, kKey);
   const auto* const older = core::find_member(config, "sentence_transformers");
   if (older != nullptr && older->is_object() && older->contains(kKey)) return named_in(*older, config_file, kKey);
   constexpr const char* kOldest = "sbert_ce_default_activation_function";
-  if (config.contains(kOldest) && !config.at(kOldest).is_null()) return named_in(config, config_file, kOldest);
+  if (config.contains(kOldest) && !config[kOldest].is_null()) return named_in(config, config_file, kOldest);
   return NamedFunction{};
 }
 

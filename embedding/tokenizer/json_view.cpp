@@ -22,8 +22,7 @@ Result<JsonView> JsonView::object(const Json& value, std::string name) {
 }
 
 const Json* JsonView::find(std::string_view key) const {
-  const auto it = value_->find(key);
-  return it == value_->end() ? nullptr : &*it;
+  return value_->find(key);
 }
 
 Status JsonView::wrong_kind(std::string_view key, std::string_view expected) const {

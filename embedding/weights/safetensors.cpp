@@ -141,9 +141,8 @@ Status Safetensors::read_header() {
   LB_ASSIGN_OR_RETURN(const Json header, parse_json(text, name_, {.bytes_max = kHeaderBytesMax, .depth_max = 4}));
   if (!header.is_object()) return invalid("the header is no JSON object");
 
-  for (const auto& item : header.items()) {
-    const std::string& name = item.key();
-    const Json& tensor = item.value();
+  for (const auto& [key, tensor] : header.members()) {
+    const std::string& name = key;
     if (name == "__metadata__") continue;
     const auto refused = [&](std::string_view what) {
       return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", place_of(name_, name), what));

@@ -26,7 +26,7 @@ bool has_none(const Json& value) {
 const Json* entry_of(const std::optional<Json>& object, std::string_view key) {
   if (!object || !object->is_object()) return nullptr;
   const auto found = object->find(key);
-  return found == object->end() ? nullptr : &*found;
+  return found;
 }
 
 // Walks over the tokens that the files name, and stops at the first one that tokenizer.json does not add.
@@ -124,7 +124,7 @@ Status check_added_beside(const BesideTokenizerJson& beside, const Json& root) {
 void take_flags_beside(const BesideTokenizerJson& beside, Json& root) {
   const Json* const decoder = entry_of(beside.tokenizer_config, kDecoder);
   const auto list = root.find("added_tokens");
-  if (decoder == nullptr || !decoder->is_object() || list == root.end() || !list->is_array()) return;
+  if (decoder == nullptr || !decoder->is_object() || list == nullptr || !list->is_array()) return;
   std::map<std::string_view, const Json*> said;
   for (const Json& token : *decoder) {
     if (const std::string* const text = token_text(token); text != nullptr && token.is_object()) said[*text] = &token;

@@ -100,7 +100,7 @@ class ClassCheck {
     root["pre_tokenizer"] = sentence_piece_pre_tokenizer(options);
     root["normalizer"] = sentence_piece_normalizer(std::move(map), options);
     const auto model = root.find("model");
-    if (model == root.end() || !model->is_object()) return;
+    if (model == nullptr || !model->is_object()) return;
     (*model)["byte_fallback"] = false;
     if (made_by_.maker == Maker::kXlmRoberta) (*model)["unk_id"] = 3U;
     if (made_by_.maker == Maker::kAlbert) (*model)["unk_id"] = 1U;

@@ -37,7 +37,7 @@ core::Result<std::string> named_token(const std::optional<Json>& tokenizer_confi
        {std::pair{&tokenizer_config, kTokenizerConfigFile}, std::pair{&special_tokens_map, kSpecialTokensFile}}) {
     if (!*file) continue;
     const auto found = (*file)->find(key);
-    if (found == (*file)->end()) continue;
+    if (found == nullptr) continue;
     if (found->is_null()) return std::string();
     if (found->is_string()) return found->get<std::string>();
     return core::read_text(*found, "content", "", fmt::format("{}: {}", name, key));

@@ -168,7 +168,7 @@ Status SpecialTokens::read(const Json& tokenizer_config, const std::optional<Jso
                            const std::optional<Json>& added_tokens) {
   for (std::size_t role = 0; role < kKeys.size(); ++role) {
     const auto found = tokenizer_config.find(kKeys[role]);
-    if (found == tokenizer_config.end()) continue;
+    if (found == nullptr) continue;
     named_[role].reset();
     is_known_early_[role] = found->is_string();
     if (found->is_null()) continue;
@@ -176,11 +176,11 @@ Status SpecialTokens::read(const Json& tokenizer_config, const std::optional<Jso
   }
   const auto extra = tokenizer_config.find(kExtraKey);
   const auto additional = tokenizer_config.find(kAdditionalKey);
-  const bool has_extra = extra != tokenizer_config.end() && !is_empty(*extra);
-  if (has_extra || (extra != tokenizer_config.end() && !extra->is_object())) {
+  const bool has_extra = extra != nullptr && !is_empty(*extra);
+  if (has_extra || (extra != nullptr && !extra->is_object())) {
     LB_ASSIGN_OR_RETURN(extra_, read_list(*extra, false, kTokenizerConfigFile, kExtraKey));
   }
-  if (additional != tokenizer_config.end() && !has_extra) {
+  if (additional != nullptr && !has_extra) {
     LB_ASSIGN_OR_RETURN(extra_, read_list(*additional, false, kTokenizerConfigFile, kAdditionalKey));
   }
 
@@ -189,7 +189,7 @@ Status SpecialTokens::read(const Json& tokenizer_config, const std::optional<Jso
   }
 
   const auto decoder = tokenizer_config.find("added_tokens_decoder");
-  if (decoder != tokenizer_config.end()) {
+  if (decoder != nullptr) {
     LB_RETURN_IF_ERROR(read_decoder(*decoder));
   } else {
     if (special_tokens_map) LB_RETURN_IF_ERROR(read_map(*special_tokens_map));

@@ -141,7 +141,7 @@ class DocumentMaker {
 
   Status make_byte_pairs() {
     const auto prefix = config_.find("add_prefix_space");
-    if (kind_ != Kind::kQwen2 && prefix != config_.end() && prefix->is_null()) {
+    if (kind_ != Kind::kQwen2 && prefix != nullptr && prefix->is_null()) {
       return refused_key("add_prefix_space", "is null; it must be true or false");
     }
     LB_ASSIGN_OR_RETURN(add_prefix_space_, flag("add_prefix_space", false));
