@@ -13,6 +13,7 @@
 #include "core/text/ascii.h"
 #include "core/text/git_lfs.h"
 #include "core/text/quote.h"
+#include "core/text/utf8.h"
 
 namespace latebind::core {
 namespace {
@@ -28,16 +29,19 @@ class TreeBuilder {
 
   [[nodiscard]] const std::optional<std::string>& mistake() const { return mistake_; }
 
+  // Whether empty arrays or objects are nested too deeply, whose level the parser does not count.
+  [[nodiscard]] bool is_too_deep() const { return is_too_deep_; }
+
   // The parser has limited the depth.
-  Json build(const dom::element& element) {
+  Json build(const dom::element& element, std::size_t depth = 0) {
     if (++values_ > limits_.values_max && !mistake_)
       mistake_ = fmt::format("it has more than {} values", limits_.values_max);
     if (mistake_) return {};
     switch (element.type()) {
       case dom::element_type::ARRAY:
-        return build_array(element.get_array().value_unsafe());
+        return build_array(element.get_array().value_unsafe(), depth + 1);
       case dom::element_type::OBJECT:
-        return build_object(element.get_object().value_unsafe());
+        return build_object(element.get_object().value_unsafe(), depth + 1);
       case dom::element_type::INT64:
         return element.get_int64().value_unsafe();
       case dom::element_type::UINT64:
@@ -54,15 +58,17 @@ class TreeBuilder {
   }
 
  private:
-  Json build_array(const dom::array& array) {
+  Json build_array(const dom::array& array, std::size_t depth) {
+    is_too_deep_ |= depth > limits_.depth_max;
     Json json = Json::array();
     json.reserve(array.size());
     for (const dom::element item : array)
-      json.push_back(build(item));
+      json.push_back(build(item, depth));
     return json;
   }
 
-  Json build_object(const dom::object& object) {
+  Json build_object(const dom::object& object, std::size_t depth) {
+    is_too_deep_ |= depth > limits_.depth_max;
     // Keys of objects with more members are sorted, so that an object takes no quadratic time.
     constexpr std::size_t kSearchedMax = 16;
     Json json = Json::object();
@@ -78,9 +84,9 @@ class TreeBuilder {
         repeated = &json.member_at(place->second);
       }
       if (repeated == nullptr) {
-        json.add_member(std::string(field.key), build(field.value));
+        json.add_member(std::string(field.key), build(field.value, depth));
       } else if (limits_.repeated_keys == RepeatedKeys::kLast) {
-        *repeated = build(field.value);
+        *repeated = build(field.value, depth);
       } else if (limits_.repeated_keys == RepeatedKeys::kRefused && !mistake_) {
         mistake_ = fmt::format("the key {} occurs twice", quoted(field.key));
       }
@@ -91,6 +97,7 @@ class TreeBuilder {
 
   const JsonLimits& limits_;
   std::size_t values_ = 0;
+  bool is_too_deep_ = false;
   std::optional<std::string> mistake_;
 };
 
@@ -175,6 +182,7 @@ std::optional<std::string> read_json(std::string_view text, const JsonLimits& li
   }
   TreeBuilder builder(limits);
   json = builder.build(root);
+  if (builder.is_too_deep()) return find_damage(text, limits);
   return builder.mistake();
 }
 
@@ -197,6 +205,7 @@ Result<Json> parse_json(std::string_view text, std::string_view name, const Json
     return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", name, what));
   };
   if (is_git_lfs_pointer(text)) return invalid(kGitLfsPointer);
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   Json json;
   if (const auto mistake = read_json(text, limits, json)) return invalid(*mistake);
   if (!json.is_structured()) return invalid(fmt::format("expected an object or an array, found {}", kind_of(json)));

@@ -43,7 +43,7 @@ struct JsonLimits {
 // Reads what Latebind itself has written; null if it is damaged.
 [[nodiscard]] Json json_or_null(std::string_view text);
 
-// Reads the text of a file, which must be an object or an array. kInvalidModel, with the mistake and `name`, the file's
+// Reads the text of a file, which must be an object or an array; a byte order mark is ignored. kInvalidModel, with the mistake and `name`, the file's
 // name for messages.
 [[nodiscard]] Result<Json> parse_json(std::string_view text, std::string_view name, const JsonLimits& limits = {});
 

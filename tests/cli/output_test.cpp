@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <bit>
 #include <cmath>
@@ -15,7 +16,6 @@
 #include "cli/data/vector_writer.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/progress.h"
-#include "core/json.h"
 
 namespace latebind::cli {
 namespace {

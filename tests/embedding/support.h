@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -12,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
 
 namespace latebind::embedding::testing {
 

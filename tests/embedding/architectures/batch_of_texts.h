@@ -1,11 +1,12 @@
 // Token ids of texts as a graph takes them, and what it makes of them.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include "core/json.h"
 #include "tests/core/graph/evaluator.h"
 
 namespace latebind::embedding::testing {

@@ -8,6 +8,7 @@
 #include "embedding/architectures/architecture.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
+#include "tests/support/json.h"
 
 namespace latebind::embedding {
 namespace {
@@ -31,7 +32,7 @@ json network_config(const std::string& name) {
 core::Result<std::shared_ptr<const Network>> read_network(const json& config) {
   const Architecture* const architecture = find_architecture(config["model_type"].get<std::string>());
   EXPECT_NE(architecture, nullptr);
-  return architecture->read(config, "config.json");
+  return architecture->read(latebind::testing::json_of(config), "config.json");
 }
 
 // The graph as text, on the weights of that name, which is the type's unless given.

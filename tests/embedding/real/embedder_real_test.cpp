@@ -1,6 +1,7 @@
 // The real model on both real vendor runtimes: vectors against those of sentence-transformers, from all doors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +20,6 @@
 #include "backends/onnxruntime/backend.h"
 #include "backends/openvino/backend.h"
 #include "core/engine/engine.h"
-#include "core/json.h"
 #include "core/platform/system_info.h"
 #include "embedding/embed_stream.h"
 #include "embedding/embedder.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
 
 namespace latebind::embedding::testing {
 

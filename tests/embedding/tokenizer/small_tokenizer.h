@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
 #include "core/result.h"
 #include "embedding/tokenizer/tokenizer.h"
 

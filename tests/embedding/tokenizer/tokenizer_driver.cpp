@@ -15,6 +15,7 @@
 //
 // FLAGS: a four-digit binary number: clean_text, handle_chinese_chars, strip_accents, lowercase.
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -27,7 +28,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/fused_words.h"
 #include "embedding/tokenizer/normalizers/bert_normalizer.h"

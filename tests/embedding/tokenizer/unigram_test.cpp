@@ -165,13 +165,13 @@ TEST(UnigramTest, RefusesWhatIsNoVocabularyWithScores) {
     refused(R"([["a",0],["c",0],["d",-1],)" + std::string(entry) + "]",
             "model.vocab: entry 3 is not a token and its score");
   }
-  refused(R"([["a",0],["b",1e999]])", "not valid JSON at byte");
-  refused(R"([["a",0],["b",01]])", "not valid JSON at byte 62");
-  refused(R"([["a",0],["c",0],["b",01]])", "not valid JSON at byte 70");
-  refused("[[\"a\",0],[\"c\",0],[\"\xFF\",0]]", "not valid JSON at byte");
-  refused("[[\"a\",0],[\"c\",0],[\"\n\",0]]", "not valid JSON at byte");
-  refused(R"([["a",0],["c",0],["b",0],])", "not valid JSON at byte");
-  refused(R"([["a",0],["c",0],["b",0])", "not valid JSON at byte");
+  refused(R"([["a",0],["b",1e999]])", "not JSON: 'model");
+  refused(R"([["a",0],["b",01]])", "not JSON: 'model.vocab[1][1]' has a number that begins with a zero at byte 61");
+  refused(R"([["a",0],["c",0],["b",01]])", "not JSON: 'model.vocab[2][1]' has a number that begins with a zero at byte 69");
+  refused("[[\"a\",0],[\"c\",0],[\"\xFF\",0]]", "not JSON: 'model");
+  refused("[[\"a\",0],[\"c\",0],[\"\n\",0]]", "not JSON: 'model");
+  refused(R"([["a",0],["c",0],["b",0],])", "not JSON: 'model");
+  refused(R"([["a",0],["c",0],["b",0])", "not JSON: 'model");
   refused(R"([["a",0],["b",-1],["a",-2]])", "model.vocab: the token 'a' occurs twice");
   refused(R"([["longerthaneight",0],["b",-1],["longerthaneight",-2]])", "the token 'longerthaneight' occurs twice");
   refused("[]", "model.vocab is empty");

@@ -202,7 +202,7 @@ TEST_F(RefusedFolderTest, NamesWhatIsWrongWithAVocabulary) {
     return changed;
   };
   for (const char* text : {"", "{", "{\"a\": 0}}", "{\"a\": 0} x"})
-    expect(with("vocab.json", text), StatusCode::kInvalidModel, {"vocab.json: not valid JSON"});
+    expect(with("vocab.json", text), StatusCode::kInvalidModel, {"vocab.json: not JSON: "});
   expect(with("vocab.json", "[]"), StatusCode::kInvalidModel, {"vocab.json: not an object"});
   expect(with("vocab.json", "7"), StatusCode::kInvalidModel, {"vocab.json: not an object"});
   for (const char* id : {"-1", "1.5", "\"1\"", "null", "true", "[1]", "{\"a\": 1}"})

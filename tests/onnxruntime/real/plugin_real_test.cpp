@@ -2,6 +2,7 @@
 // and emulator show the NPU's way to be right.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -19,7 +20,6 @@
 #include "backends/onnxruntime/provider_trial.h"
 #include "core/backend/questions.h"
 #include "core/engine/engine.h"
-#include "core/json.h"
 #include "core/platform/files/temporary_folder.h"
 #include "embedding/build_model.h"
 #include "embedding/folder/model_folder.h"

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/json.h"
 #include "core/text/utf8.h"
 #include "tests/server/observe/records.h"
 #include "tests/support/latch.h"

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <boost/asio.hpp>
@@ -12,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
 #include "core/log.h"
 #include "server/observe/traces.h"
 #include "tests/server/observe/records.h"

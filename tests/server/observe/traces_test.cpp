@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <map>
@@ -11,7 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/json.h"
 #include "server/observe/otlp_endpoint.h"
 #include "tests/server/observe/records.h"
 #include "tests/support/latch.h"

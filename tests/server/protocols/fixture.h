@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <condition_variable>
 #include <deque>
@@ -19,7 +20,6 @@
 #include <vector>
 
 #include "core/engine/engine.h"
-#include "core/json.h"
 #include "server/router.h"
 #include "server/service.h"
 #include "server/transport/target.h"

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <atomic>
@@ -15,7 +16,6 @@
 #include <vector>
 
 #include "core/failover/placed_model.h"
-#include "core/json.h"
 #include "core/platform/thread_nice.h"
 #include "server/protocols/kserve_request.h"
 #include "server/protocols/route.h"
