@@ -67,7 +67,8 @@ class Json {
   Json(const char* text) : Json(std::string(text)) {}
   // An array of the range's elements, or an object of the pairs of a map.
   template <std::ranges::input_range T>
-  requires(!std::convertible_to<const T&, std::string_view> && !std::same_as<std::remove_cvref_t<T>, Json>)
+  requires(!std::convertible_to<const T&, std::string_view> &&
+           (std::ranges::contiguous_range<T> || requires { typename T::key_type; }))
   Json(const T& range) : Json(array()) {
     if constexpr (requires { typename T::mapped_type; }) {
       *this = object();

@@ -104,6 +104,18 @@ std::vector<std::size_t> read_matryoshka(const FolderContents& contents) {
   return dimensions;
 }
 
+Result<std::size_t> read_kept_dimensions(const FolderContents& contents) {
+  const auto& [file, config] = contents.own;
+  const auto* const found = config ? core::find_member(*config, "truncate_dim") : nullptr;
+  // Null keeps all, as in the reference.
+  if (found == nullptr || found->is_null()) return std::size_t{0};
+  if (!found->is_number_unsigned() || found->get<std::uint64_t>() == 0) {
+    return invalid_file(file, fmt::format("'truncate_dim' is {}; it must be an integer above 0, or null",
+                                          core::printable_json(*found)));
+  }
+  return static_cast<std::size_t>(found->get<std::uint64_t>());
+}
+
 Result<Prompts> read_prompts(const FolderContents& contents, const Modules& modules) {
   Prompts read;
   for (const auto* config : {&contents.own.read, &contents.first_config}) {
@@ -120,14 +132,6 @@ Result<Prompts> read_prompts(const FolderContents& contents, const Modules& modu
   LB_ASSIGN_OR_RETURN(read.by_default, read_default_prompt(*config, file));
   if (const auto usable = read.choose({}); !usable.ok()) {
     return usable.status().with_context(fmt::format("{}: 'default_prompt_name'", platform::path_to_utf8(file)));
-  }
-  if (const auto* const length = core::find_member(*config, "truncate_dim"); length != nullptr) {
-    const std::string shown = core::printable_json(*length);
-    return unsupported_file(
-        file, fmt::format("'truncate_dim' is {}, which has no effect here: take the key out of the file, and shorten "
-                          "vectors where they are asked for: `latebind embed --dimensions {}`, \"dimensions\" of a "
-                          "request, truncate_dim={} of the Python class",
-                          shown, shown, shown));
   }
   return read;
 }

@@ -82,7 +82,7 @@ Scheduler::Part Scheduler::make_part(const Work& work, const Wanted& wanted) con
   const auto lengths = work.tokens.lengths();
   Part part{.output = wanted.output,
             .form = bound.form(),
-            .dimension = bound.dimension(),
+            .dimension = bound.computed(),
             .has_length_1 = bound.output->normalizes(),
             .out = wanted.out};
   if (part.form == ResultForm::kSparseRow) {

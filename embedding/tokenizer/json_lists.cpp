@@ -31,11 +31,10 @@ bool JsonLists::take_ids(Vocabulary& vocabulary) {
 }
 
 bool JsonLists::take_scores(Vocabulary& vocabulary, platform::LargeVector<double>& scores) {
-  std::string decoded;
   return take_array([&] {
     const auto is_entry = [&] {
       if (!text_.take('[')) return false;
-      const auto token = take_string(decoded);
+      const auto token = take_string(decoded_);
       if (!token || !text_.take(',')) return false;
       const auto score = text_.take_number(rounding_);
       if (!score || !text_.take(']') || !keep(vocabulary.add(*token, scores.size()))) return false;
@@ -50,29 +49,26 @@ bool JsonLists::take_scores(Vocabulary& vocabulary, platform::LargeVector<double
 
 bool JsonLists::take_pair(MergeList& merges) {
   if (!text_.take('[')) return false;
-  std::string decoded_left;
-  std::string decoded_right;
-  const auto left = take_string(decoded_left);
+  const auto left = take_string(decoded_);
   if (!left || !text_.take(',')) return false;
-  const auto right = take_string(decoded_right);
+  const auto right = take_string(decoded_right_);
   if (!right || !text_.take(']')) return false;
   // Most halves are of the text, in which the right one follows.
-  if (left->data() != decoded_left.data() && right->data() != decoded_right.data())
+  if (left->data() != decoded_.data() && right->data() != decoded_right_.data())
     return keep(merges.add(*left, *right));
   const std::string_view both = merges.keep(*left, *right);
   return keep(merges.add(both.substr(0, left->size()), both.substr(left->size())));
 }
 
 bool JsonLists::take_merges(MergeList& merges) {
-  std::string decoded;
   std::size_t taken = 0;
   bool are_pairs = false;
   return take_array([&] {
     if (taken == 0) are_pairs = text_.is_before('[');
     const auto is_merge = [&] {
       if (are_pairs) return take_pair(merges);
-      const auto line = take_string(decoded);
-      return line && keep(merges.add_line(line->data() == decoded.data() ? merges.keep(*line) : *line));
+      const auto line = take_string(decoded_);
+      return line && keep(merges.add_line(line->data() == decoded_.data() ? merges.keep(*line) : *line));
     };
     if (is_merge()) {
       ++taken;

@@ -61,14 +61,18 @@ class JsonLists {
   // Takes a string, which belongs to the text or to `decoded`.
   [[nodiscard]] std::optional<std::string_view> take_string(std::string& decoded);
   [[nodiscard]] bool take_pair(MergeList& merges);
+  // Nearly every status is ok.
   [[nodiscard]] bool keep(core::Status status) {
+    if (status.ok()) return true;
     status_ = std::move(status);
-    return status_.ok();
+    return false;
   }
 
   PlainJson text_;
   NumberRounding rounding_;
   core::Status status_;
+  std::string decoded_;  // strings that are not plain
+  std::string decoded_right_;
 };
 
 }  // namespace latebind::embedding

@@ -88,8 +88,8 @@ def test_a_json_document_is_not_embedded_as_lines(tmp_path):
     assert as_objects != good("embed", TINY, "--input-format", "lines", file).stdout
 
 
-@pytest.mark.parametrize("ending", ["csv", "TSV", "npz", "arrow", "safetensors", "f32", "bin", "jsonl.gz", "pt"])
-def test_an_ending_that_promises_another_format_is_refused(tmp_path, ending):
+@pytest.mark.parametrize("ending", ["csv", "TSV", "npz", "arrow", "safetensors", "f32", "bin", "jsonl.gz", "pt", "xyz", "txt", "json"])
+def test_an_ending_from_which_no_format_follows_is_refused(tmp_path, ending):
     output = tmp_path / f"vectors.{ending}"
     said = bad(2, "embed", TINY, "--text", "a", "-o", output)
     assert output.name in said and ".npy" in said and "--output-format" in said

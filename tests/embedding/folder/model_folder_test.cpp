@@ -475,8 +475,20 @@ TEST_F(ModelFolderTest, ADefaultPromptIsOneOfThePrompts) {
   scratch_.set(file, "prompts", nullptr);
   scratch_.set(file, "default_prompt_name", 3);
   expect(StatusCode::kInvalidModel, {"'default_prompt_name' must be a string"});
+}
+
+TEST_F(ModelFolderTest, KeepsAsManyNumbersAsItsFilesSay) {
+  const std::string file = "config_sentence_transformers.json";
+  const auto kept = [&] { return open()->describe()["outputs"]["dense"]["kept_dimensions"]; };
+  EXPECT_EQ(kept(), nullptr);
   scratch_.write(file, R"({"truncate_dim": 16})");
-  expect(StatusCode::kUnsupported, {"truncate_dim", "--dimensions"});
+  EXPECT_EQ(kept(), 16);
+  scratch_.write(file, R"({"truncate_dim": null})");
+  EXPECT_EQ(kept(), nullptr);
+  for (const char* const wrong : {"0", "-1", "true", "1.5", R"("16")"}) {
+    scratch_.write(file, fmt::format(R"({{"truncate_dim": {}}})", wrong));
+    expect(StatusCode::kInvalidModel, {file, "'truncate_dim' is", "an integer above 0, or null"});
+  }
 }
 
 TEST_F(ModelFolderTest, PromptsAreTextsByTheirNames) {
