@@ -193,7 +193,7 @@ Status PartialOutput::load() {
   if (text.ok()) {
     LB_ASSIGN_OR_RETURN(manifest_, parse_manifest(*text, platform::quoted(folder_ / kManifest)));
     const auto kind = manifest_->find("kind");
-    if (kind == manifest_->end() || *kind != "file") {
+    if (kind == nullptr || *kind != "file") {
       return Status(
           StatusCode::kInvalidArgument,
           fmt::format(

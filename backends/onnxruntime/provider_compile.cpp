@@ -25,11 +25,11 @@ namespace latebind::onnxruntime {
 namespace {
 
 using core::CompileOptions;
+using core::Json;
 using core::ModelForm;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 constexpr std::size_t kJobBytesMax = std::size_t{16} << 20;
 // Keeps the last kLinesMax lines of the vendor's log, each cut to kLineMax bytes.
@@ -156,8 +156,7 @@ Status compile_job(const std::string& job_file) {
   name_devices(devices);
   LB_ASSIGN_OR_RETURN(const auto use, plugin_use(job["device"].get<std::string>(), devices));
   enter_folder(job["model"]);
-  return compile_context(*environment, model, options, use,
-                         platform::path_from_utf8(job["output"].get<std::string>()));
+  return compile_context(*environment, model, options, use, platform::path_from_utf8(job["output"].get<std::string>()));
 }
 
 // Collects the lines that the vendor logs, as details of an error.

@@ -9,8 +9,8 @@
 
 #include "backends/onnxruntime/environment.h"
 #include "backends/onnxruntime/register_provider.h"
-#include "core/json/value.h"
 #include "core/json/read.h"
+#include "core/json/value.h"
 #include "core/log.h"
 #include "core/platform/child_process.h"
 #include "core/platform/digest.h"
@@ -26,10 +26,10 @@
 namespace latebind::onnxruntime {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 constexpr const char* kMemoryFile = "providers.json";
 constexpr int kMemoryFormat = 2;

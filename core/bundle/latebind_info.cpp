@@ -18,7 +18,6 @@
 namespace latebind::core {
 namespace {
 
-
 constexpr std::size_t kShapesMax = 1024;
 constexpr std::size_t kDimensionsMax = 16;
 constexpr std::size_t kAssetRolesMax = 256;
@@ -31,8 +30,7 @@ constexpr std::array<std::string_view, 15> kKnownKeys{
 
 // Returns the value of a key, or null when it is absent.
 const Json* find(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : &*found;
+  return object.find(key);
 }
 
 Result<std::map<std::string, std::string>> parse_assets(const Json& value, std::string_view where) {

@@ -43,7 +43,7 @@ struct StoredDifference {
   std::uint64_t bytes = 0;  // of the whole blob
   std::string sha256;       // 64 lower-case digits, of the whole blob
   std::string ep;           // the variant's execution provider
-  Json host;      // the slot of ONNX Runtime, an object; null if absent
+  Json host;                // the slot of ONNX Runtime, an object; null if absent
 
   friend bool operator==(const StoredDifference&, const StoredDifference&) = default;
 };

@@ -19,7 +19,6 @@
 namespace latebind::core {
 namespace {
 
-
 constexpr JsonLimits kLimits{.bytes_max = std::size_t{8} << 20, .depth_max = 64};
 constexpr std::size_t kComponentsMax = 256;
 constexpr std::size_t kVariantsMax = 1024;
@@ -88,7 +87,7 @@ class Reader {
 
   Status read_version(const Json& root, std::string_view where, Manifest& manifest) {
     const auto found = root.find("schema_version");
-    if (found == root.end()) return invalid_bundle(where, "'schema_version' is missing");
+    if (found == nullptr) return invalid_bundle(where, "'schema_version' is missing");
     std::string version;
     if (found->is_number_unsigned()) {
       version = found->dump() + ".0";
@@ -125,7 +124,7 @@ class Reader {
 
   static Result<std::string> text(const Json& object, const char* key, std::string_view where) {
     const auto found = object.find(key);
-    if (found == object.end()) return std::string();
+    if (found == nullptr) return std::string();
     if (!found->is_string()) return invalid_bundle(where, fmt::format("'{}' must be a string", key));
     if (found->text().size() > kTextBytesMax) {
       return invalid_bundle(where, fmt::format("'{}' is longer than {} bytes", key, kTextBytesMax));
@@ -174,7 +173,7 @@ class Reader {
 
   Status read_assets(const Json& root, std::string_view where, Manifest& manifest) {
     const auto found = root.find("shared_assets");
-    if (found == root.end()) return Status();
+    if (found == nullptr) return Status();
     if (!found->is_object() || found->size() > kAssetsMax) {
       return invalid_bundle(where, fmt::format("'shared_assets' must be an object of at most {} assets", kAssetsMax));
     }
@@ -196,7 +195,7 @@ class Reader {
 
   Status read_components(const Json& root, std::string_view where, Manifest& manifest) {
     const auto found = root.find("components");
-    if (found == root.end()) return invalid_bundle(where, "'components' is missing");
+    if (found == nullptr) return invalid_bundle(where, "'components' is missing");
     if (!found->is_object() || found->empty() || found->size() > kComponentsMax) {
       return invalid_bundle(where, fmt::format("'components' must be an object of 1 to {} components", kComponentsMax));
     }
@@ -237,7 +236,7 @@ class Reader {
     component.name = name;
     component.folder = std::move(folder);
     const auto variants = body.find("variants");
-    if (variants == body.end() || !variants->is_object() || variants->size() > kVariantsMax) {
+    if (variants == nullptr || !variants->is_object() || variants->size() > kVariantsMax) {
       return invalid_bundle(where, fmt::format("'variants' must be an object of at most {} variants", kVariantsMax));
     }
     for (const auto& [variant_name, variant_body] : variants->members()) {
@@ -284,7 +283,7 @@ class Reader {
 
   Status read_slots(const Json& body, std::string_view where, Variant& variant) {
     const auto found = body.find("executor_info");
-    if (found == body.end()) return Status();
+    if (found == nullptr) return Status();
     if (!found->is_object() || found->size() > kConsumersMax) {
       return invalid_bundle(where,
                             fmt::format("'executor_info' must be an object of at most {} consumers", kConsumersMax));
@@ -295,8 +294,7 @@ class Reader {
       Json slot = value;
       if (value.is_string()) {
         if (!variant.folder) return invalid_bundle(place, "is a file's name, but the variant has no folder");
-        LB_ASSIGN_OR_RETURN(const std::string file,
-                            resolve(*variant.folder, value.text(), place));
+        LB_ASSIGN_OR_RETURN(const std::string file, resolve(*variant.folder, value.text(), place));
         if (!files_.has_file(file))
           return invalid_bundle(place, fmt::format("its file '{}' is missing", printable(file)));
         LB_ASSIGN_OR_RETURN(slot, read_json(file));

@@ -11,7 +11,6 @@
 namespace latebind::core {
 namespace {
 
-
 void set(Json& object, const char* key, const std::string& text) {
   if (!text.empty()) object[key] = text;
 }
@@ -71,8 +70,8 @@ Result<std::string> manifest_text(const Manifest& manifest) {
   if (!manifest.shared_assets.empty()) out["shared_assets"] = manifest.shared_assets;
   set(out, "additional_metadata", manifest.additional_metadata);
   if (const auto text = text_that_is_not_utf8(out)) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot write a manifest with text that is not UTF-8: {}", latebind::core::quoted(*text)));
+    return Status(StatusCode::kInvalidArgument, fmt::format("cannot write a manifest with text that is not UTF-8: {}",
+                                                            latebind::core::quoted(*text)));
   }
   return out.dump(2) + "\n";
 }

@@ -10,7 +10,6 @@
 
 namespace latebind::core {
 
-
 Json to_json(const LeftNodes& nodes) {
   Json first = Json::array();
   for (const LeftNode& node : nodes.first)
@@ -24,7 +23,7 @@ Result<LeftNodes> parse_left_nodes(const Json& value, std::string_view where) {
   LB_ASSIGN_OR_RETURN(const auto count, read_size(value, "count", 0, std::size_t{1} << 32U, where));
   nodes.count = count.value_or(0);
   const auto first = value.find("first");
-  if (first == value.end()) return nodes;
+  if (first == nullptr) return nodes;
   if (!first->is_array() || first->size() > LeftNodes::kFirstMax) {
     return invalid_bundle(where, fmt::format("'first' must be a list of at most {} nodes", LeftNodes::kFirstMax));
   }
@@ -75,10 +74,10 @@ Result<std::vector<RefusedTarget>> parse_refused_targets(const Json& value, std:
           Field{"reason", one.reason}}) {
       LB_ASSIGN_OR_RETURN(field.target, read_text(item, field.key, "", where));
     }
-    if (const auto shapes = item.find("shapes"); shapes != item.end()) {
+    if (const auto shapes = item.find("shapes"); shapes != nullptr) {
       LB_ASSIGN_OR_RETURN(one.shapes, shapes_from_json(*shapes, where));
     }
-    if (const auto nodes = item.find("nodes"); nodes != item.end()) {
+    if (const auto nodes = item.find("nodes"); nodes != nullptr) {
       LB_ASSIGN_OR_RETURN(one.nodes, parse_left_nodes(*nodes, where));
     }
     all.push_back(std::move(one));

@@ -38,8 +38,7 @@ struct RefusedTarget {
 // Converts to and from a list of {variant, target, backend, device, runtime_version, precision, shapes, reason, nodes}.
 // kInvalidModel for a wrong type, and for more than kRefusedTargetsMax targets; `where` names the variant and the file.
 [[nodiscard]] Json to_json(const std::vector<RefusedTarget>& refused);
-[[nodiscard]] Result<std::vector<RefusedTarget>> parse_refused_targets(const Json& value,
-                                                                       std::string_view where);
+[[nodiscard]] Result<std::vector<RefusedTarget>> parse_refused_targets(const Json& value, std::string_view where);
 
 inline constexpr std::size_t kRefusedTargetsMax = 256;
 // The largest size of a vendor's reason, in bytes.

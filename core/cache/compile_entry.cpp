@@ -11,14 +11,13 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "core/json/value.h"
 #include "core/json/read.h"
+#include "core/json/value.h"
 #include "core/platform/system_info.h"
 #include "core/threads/thread_pool.h"
 
 namespace latebind::core {
 namespace {
-
 
 constexpr std::string_view kMagic("LBCACHE\x01", kEntryMarkBytes);
 constexpr std::size_t kHeadSize = 32;

@@ -10,7 +10,6 @@
 namespace latebind::core {
 namespace {
 
-
 // Increase it whenever a backend makes other blobs from the same options.
 constexpr int kFormat = 2;
 

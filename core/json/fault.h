@@ -1,5 +1,5 @@
-// Locates the mistake in text that is not JSON. simdjson reports only the kind of mistake, so this parser reads the text
-// again to find the place. Pure functions, for any thread.
+// Locates the mistake in text that is not JSON. simdjson reports only the kind of mistake, so this parser reads the
+// text again to find the place. Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>

@@ -36,15 +36,15 @@ struct JsonLimits {
 // at byte 24: it is not Unicode text" or "the key 'a' occurs twice"; std::nullopt if there is none.
 [[nodiscard]] std::optional<std::string> read_json(std::string_view text, const JsonLimits& limits, Json& json);
 
-// Returns what makes the text no JSON, as read_json() says it; std::nullopt if it is JSON. For texts of which only parts
-// are read as values.
+// Returns what makes the text no JSON, as read_json() says it; std::nullopt if it is JSON. For texts of which only
+// parts are read as values.
 [[nodiscard]] std::optional<std::string> find_damage(std::string_view text, const JsonLimits& limits);
 
 // Reads what Latebind itself has written; null if it is damaged.
 [[nodiscard]] Json json_or_null(std::string_view text);
 
-// Reads the text of a file, which must be an object or an array; a byte order mark is ignored. kInvalidModel, with the mistake and `name`, the file's
-// name for messages.
+// Reads the text of a file, which must be an object or an array; a byte order mark is ignored. kInvalidModel, with the
+// mistake and `name`, the file's name for messages.
 [[nodiscard]] Result<Json> parse_json(std::string_view text, std::string_view name, const JsonLimits& limits = {});
 
 }  // namespace latebind::core

@@ -27,11 +27,10 @@ namespace latebind::core {
 
 // Reads a whole number between `least` and `most`; std::nullopt when the key is absent or null. kInvalidModel for
 // another type or value.
-[[nodiscard]] Result<std::optional<std::size_t>> read_size(const Json& object, const char* key,
-                                                           std::size_t least, std::size_t most, std::string_view name);
+[[nodiscard]] Result<std::optional<std::size_t>> read_size(const Json& object, const char* key, std::size_t least,
+                                                           std::size_t most, std::string_view name);
 // Reads true or false; `otherwise` when the key is absent or null. kInvalidModel for another type.
-[[nodiscard]] Result<bool> read_bool(const Json& object, const char* key, bool otherwise,
-                                     std::string_view name);
+[[nodiscard]] Result<bool> read_bool(const Json& object, const char* key, bool otherwise, std::string_view name);
 // Reads a text; `otherwise` when the key is absent or null. kInvalidModel for another type.
 [[nodiscard]] Result<std::string> read_text(const Json& object, const char* key, std::string_view otherwise,
                                             std::string_view name);

@@ -161,9 +161,9 @@ bool Json::are_equal(const Json& a, const Json& b) {
       break;
   }
   return a.size() == b.size() && std::ranges::all_of(a.members(), [&b](const Member& member) {
-    const Json* const found = b.find(member.first);
-    return found != nullptr && *found == member.second;
-  });
+           const Json* const found = b.find(member.first);
+           return found != nullptr && *found == member.second;
+         });
 }
 
 }  // namespace latebind::core

@@ -49,7 +49,8 @@ class Json {
     content_.boolean = truth;
   }
   template <std::integral T>
-  requires(!std::same_as<T, bool>) Json(T number) noexcept {
+  requires(!std::same_as<T, bool>) Json(T number)
+  noexcept {
     if (std::cmp_less(number, 0)) {
       kind_ = Kind::kNegative;
       content_.negative = static_cast<std::int64_t>(number);
@@ -68,8 +69,8 @@ class Json {
   // An array of the range's elements, or an object of the pairs of a map.
   template <std::ranges::input_range T>
   requires(!std::convertible_to<const T&, std::string_view> &&
-           (std::ranges::contiguous_range<T> || requires { typename T::key_type; }))
-  Json(const T& range) : Json(array()) {
+           (std::ranges::contiguous_range<T> || requires { typename T::key_type; })) Json(const T& range)
+      : Json(array()) {
     if constexpr (requires { typename T::mapped_type; }) {
       *this = object();
       for (const auto& [key, item] : range)
@@ -87,9 +88,7 @@ class Json {
 
   [[nodiscard]] bool is_null() const { return kind_ == Kind::kNull; }
   [[nodiscard]] bool is_boolean() const { return kind_ == Kind::kBoolean; }
-  [[nodiscard]] bool is_number() const {
-    return kind_ == Kind::kDouble || is_number_integer();
-  }
+  [[nodiscard]] bool is_number() const { return kind_ == Kind::kDouble || is_number_integer(); }
   // Without a fraction or an exponent, and of at most 64 bits.
   [[nodiscard]] bool is_number_integer() const { return kind_ == Kind::kNegative || kind_ == Kind::kUnsigned; }
   // An integer from 0.
@@ -224,8 +223,7 @@ class Json {
 class JsonItem {
  public:
   template <class T>
-  requires std::constructible_from<Json, T>
-  JsonItem(T&& value) : value_(std::forward<T>(value)) {}
+  requires std::constructible_from<Json, T> JsonItem(T&& value) : value_(std::forward<T>(value)) {}
   JsonItem(std::initializer_list<JsonItem> list) : value_(list) {}
 
  private:

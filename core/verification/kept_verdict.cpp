@@ -13,7 +13,6 @@
 namespace latebind::core {
 namespace {
 
-
 // Increase it when the bounds or the way of comparing change.
 constexpr int kVerdictFormat = 1;
 // The largest size of a verdict.

@@ -8,9 +8,9 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using graph::Value;
-using core::Json;
 using std::filesystem::path;
 
 // Below "encoder.albert_layer_groups.N.albert_layers.M.".

@@ -7,8 +7,8 @@
 
 namespace latebind::embedding {
 
-using core::Result;
 using core::Json;
+using core::Result;
 using std::filesystem::path;
 
 Result<DecoderConfig> read_decoder(const Json& config, const path& file) {

@@ -14,11 +14,11 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::Result;
 using core::Status;
 using graph::ActivationFunction;
-using core::Json;
 using std::filesystem::path;
 
 namespace {

@@ -68,8 +68,8 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
                                                                       const std::filesystem::path& file,
                                                                       std::string_view otherwise = "gelu");
 // Reads the epsilon if the key is present.
-[[nodiscard]] core::Status read_epsilon(const core::Json& config, const char* key,
-                                        const std::filesystem::path& file, float& epsilon);
+[[nodiscard]] core::Status read_epsilon(const core::Json& config, const char* key, const std::filesystem::path& file,
+                                        float& epsilon);
 // Returns kUnsupported, naming the key, for options that would change the results of any encoder and are not
 // implemented. `positions` is the accepted kind of position embedding.
 [[nodiscard]] core::Status refuse_variants(const core::Json& config, const std::filesystem::path& file,

@@ -10,8 +10,8 @@
 namespace latebind::embedding {
 namespace {
 
-using core::Result;
 using core::Json;
+using core::Result;
 using std::filesystem::path;
 
 // Below "encoder.layer.N.".

@@ -13,10 +13,10 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::Result;
 using core::Status;
-using core::Json;
 using std::filesystem::path;
 
 namespace {

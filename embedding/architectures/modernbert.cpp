@@ -13,9 +13,9 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using graph::Value;
-using core::Json;
 using std::filesystem::path;
 
 struct ModernBertConfig {

@@ -9,9 +9,9 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using graph::Value;
-using core::Json;
 using std::filesystem::path;
 
 // transformers uses these values regardless of config.json.

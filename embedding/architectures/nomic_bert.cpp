@@ -9,9 +9,9 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
-using core::Json;
 using std::filesystem::path;
 
 // Below "encoder.layers.N.".

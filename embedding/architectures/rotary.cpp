@@ -19,11 +19,11 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::Result;
 using core::Status;
 using graph::Rotary;
-using core::Json;
 using std::filesystem::path;
 
 namespace {
@@ -264,8 +264,7 @@ Result<Rotary> read_rotary(const Json& config, const path& file, const RotaryHea
     const auto original = config.find("original_max_position_embeddings");
     if (original != nullptr && parameters.is_object()) {
       const Json type = parameters.value(type_key_of(parameters), Json());
-      if (type == "llama3" || type == "yarn")
-        parameters["original_max_position_embeddings"] = *original;
+      if (type == "llama3" || type == "yarn") parameters["original_max_position_embeddings"] = *original;
     }
     return read_rope_parameters(parameters, file, key, heads, base);
   }

@@ -9,9 +9,9 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
 using graph::ActivationFunction;
-using core::Json;
 using std::filesystem::path;
 
 namespace {

@@ -9,8 +9,8 @@
 
 namespace latebind::embedding {
 
-using core::Result;
 using core::Json;
+using core::Result;
 using std::filesystem::path;
 
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string_view>
 
-#include "core/json/value.h"
 #include "core/json/read.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/folder/model_files.h"
 
@@ -26,8 +26,8 @@ struct ConfigFile {
                                                         const core::JsonLimits& limits = {});
 // The same without the path; std::nullopt if the file does not exist.
 [[nodiscard]] core::Result<std::optional<core::Json>> read_object(const ModelFiles& files,
-                                                                      const std::filesystem::path& file,
-                                                                      const core::JsonLimits& limits = {});
+                                                                  const std::filesystem::path& file,
+                                                                  const core::JsonLimits& limits = {});
 
 // Returns whether config_sentence_transformers.json (`own`) has this "model_type".
 [[nodiscard]] bool has_model_type(const ConfigFile& own, std::string_view type);

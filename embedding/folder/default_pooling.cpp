@@ -12,9 +12,9 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
 using graph::PoolingMode;
-using core::Json;
 using std::filesystem::path;
 
 Result<PoolingMode> default_pooling(const Json& config, const path& config_file) {

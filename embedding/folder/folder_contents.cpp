@@ -21,11 +21,11 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::printable;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 using std::filesystem::path;
 
 // Returns the error for a folder that has its weights only in GGUF; ok if it has no such file.

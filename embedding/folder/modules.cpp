@@ -24,6 +24,7 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::read_bool;
 using core::read_size;
@@ -34,7 +35,6 @@ using core::StatusCode;
 using core::words_of;
 using graph::ActivationFunction;
 using graph::PoolingMode;
-using core::Json;
 using std::filesystem::path;
 
 namespace {

@@ -79,7 +79,6 @@ struct Modules {
 [[nodiscard]] std::string_view name_of_pooling(graph::PoolingMode mode);
 [[nodiscard]] core::Json describe_modules(std::span<const VectorModule> modules);
 // Reads a module's configuration. Returns kNotFound if the file does not exist.
-[[nodiscard]] core::Result<core::Json> read_module_config(const ModelFiles& files,
-                                                              const std::filesystem::path& file);
+[[nodiscard]] core::Result<core::Json> read_module_config(const ModelFiles& files, const std::filesystem::path& file);
 
 }  // namespace latebind::embedding

@@ -17,12 +17,12 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::read_bool;
 using core::read_size;
 using core::read_text;
 using core::Result;
-using core::Json;
 using std::filesystem::path;
 
 namespace {

@@ -14,11 +14,11 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::read_text;
 using core::Result;
 using core::Status;
-using core::Json;
 using std::filesystem::path;
 
 namespace {
@@ -80,7 +80,7 @@ Result<std::string> read_default_prompt(const Json& config, const path& file) {
                       read_text(config, "default_prompt_name", "", platform::path_to_utf8(file)));
   const auto* const prompts = core::find_member(config, "prompts");
   if (prompts != nullptr && prompts->is_object()) {
-    if (const auto prompt = prompts->find(name); prompt != prompts->end()) {
+    if (const auto prompt = prompts->find(name); prompt != nullptr) {
       if (prompt->is_null()) return std::string();
       return prompt->get<std::string>();
     }

@@ -20,6 +20,7 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::printable_json;
 using core::read_bool;
@@ -27,7 +28,6 @@ using core::read_size;
 using core::read_text;
 using core::Result;
 using core::Status;
-using core::Json;
 using std::filesystem::path;
 
 namespace {

@@ -12,13 +12,13 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::read_bool;
 using core::read_text;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 namespace {
 
@@ -72,7 +72,7 @@ Result<std::vector<ListedModule>> read_route(const Json& structure, const Json& 
     if (!item.is_string()) return invalid(name, fmt::format("a module of the route '{}' is not a text", route));
     const auto& module = item.text();
     const auto type = types.find(module);
-    if (type == types.end() || !type->is_string()) {
+    if (type == nullptr || !type->is_string()) {
       return invalid(name, fmt::format("'types' does not say what '{}' is", printable(module)));
     }
     LB_ASSIGN_OR_RETURN(std::string below, folder_of(module, name));

@@ -24,10 +24,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 using std::filesystem::path;
 
 // Reads a table of term weights, which replaces the network.

@@ -17,10 +17,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::printable;
 using core::printable_json;
 using core::Status;
-using core::Json;
 using std::filesystem::path;
 using Names = std::span<const std::string_view>;
 
@@ -106,7 +106,7 @@ Status check_modalities(const path& file, const Json& config, const Json& modali
   const std::string_view wanted = use.takes_logits ? "logits" : "last_hidden_state";
   if (!modalities.is_object()) return invalid_file(file, fmt::format("'{}' is not an object", kKey));
   const auto text = modalities.find("text");
-  if (text == modalities.end()) {
+  if (text == nullptr) {
     return unsupported_file(file,
                             fmt::format("'{}' has no 'text': a model that takes no texts is not supported", kKey));
   }

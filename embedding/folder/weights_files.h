@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json/value.h"
 #include "core/json/read.h"
+#include "core/json/value.h"
 #include "core/result.h"
 
 namespace latebind::embedding {

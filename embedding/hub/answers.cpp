@@ -16,6 +16,7 @@ namespace {
 
 using core::header_value;
 using core::HttpHeaders;
+using core::Json;
 using core::JsonLimits;
 using core::parse_byte_count;
 using core::parse_json;
@@ -25,7 +26,6 @@ using core::read_text;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 constexpr std::size_t kFilesMax = 100'000;
 constexpr JsonLimits kAnswerLimits{.bytes_max = std::size_t{16} << 20, .depth_max = 64};

@@ -19,13 +19,13 @@
 namespace latebind::embedding::hub {
 namespace {
 
+using core::Json;
 using core::parse_json;
 using core::printable;
 using core::read_text;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 using Names = std::set<std::string, std::less<>>;
 

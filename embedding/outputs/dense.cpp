@@ -10,8 +10,8 @@
 
 namespace latebind::embedding {
 
-using core::Result;
 using core::Json;
+using core::Result;
 
 namespace {
 
@@ -95,7 +95,7 @@ Json DenseOutput::describe() const {
   return {{"pooling", name_of_pooling(parameters_.pooling)},
           {"modules", describe_modules(parameters_.modules)},
           {"length_1", parameters_.normalize},
-          {"kept_dimensions", parameters_.kept_dimensions > 0 ? json(parameters_.kept_dimensions) : json()},
+          {"kept_dimensions", parameters_.kept_dimensions > 0 ? Json(parameters_.kept_dimensions) : Json()},
           {"dimensions", parameters_.matryoshka_dimensions}};
 }
 

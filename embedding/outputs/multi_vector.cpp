@@ -15,10 +15,10 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 namespace {
 

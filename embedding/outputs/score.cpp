@@ -18,9 +18,9 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::read_text;
 using core::Result;
-using core::Json;
 using std::filesystem::path;
 
 namespace {
@@ -44,7 +44,7 @@ Result<std::vector<std::string>> read_labels(const Json& config, const path& fil
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < names->size(); ++i) {
     const auto label = names->find(fmt::format("{}", i));
-    if (label == names->end()) return invalid_file(file, fmt::format("'id2label' has no label {}", i));
+    if (label == nullptr) return invalid_file(file, fmt::format("'id2label' has no label {}", i));
     labels.push_back(label->is_string() ? label->get<std::string>() : label->dump());
   }
   return labels;

@@ -26,7 +26,8 @@ bool JsonLists::take_ids(Vocabulary& vocabulary) {
   return take_object([&](std::string_view token) {
     const auto id = text_.take_whole_number();
     if (id && (text_.is_before(',') || text_.is_before('}'))) return keep(vocabulary.add(token, *id));
-    return keep({StatusCode::kInvalidModel, fmt::format("the id of {} is not a whole number from 0", core::quoted(token))});
+    return keep(
+        {StatusCode::kInvalidModel, fmt::format("the id of {} is not a whole number from 0", core::quoted(token))});
   });
 }
 
@@ -42,8 +43,8 @@ bool JsonLists::take_scores(Vocabulary& vocabulary, platform::LargeVector<double
       return true;
     };
     if (is_entry()) return true;
-    return status_.ok() && keep({StatusCode::kInvalidModel,
-                                 fmt::format("entry {} is not a token and its score", scores.size())});
+    return status_.ok() &&
+           keep({StatusCode::kInvalidModel, fmt::format("entry {} is not a token and its score", scores.size())});
   });
 }
 
@@ -54,8 +55,7 @@ bool JsonLists::take_pair(MergeList& merges) {
   const auto right = take_string(decoded_right_);
   if (!right || !text_.take(']')) return false;
   // Most halves are of the text, in which the right one follows.
-  if (left->data() != decoded_.data() && right->data() != decoded_right_.data())
-    return keep(merges.add(*left, *right));
+  if (left->data() != decoded_.data() && right->data() != decoded_right_.data()) return keep(merges.add(*left, *right));
   const std::string_view both = merges.keep(*left, *right);
   return keep(merges.add(both.substr(0, left->size()), both.substr(left->size())));
 }

@@ -11,10 +11,10 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 Result<JsonView> JsonView::object(const Json& value, std::string name) {
   if (!value.is_object()) return Status(StatusCode::kInvalidModel, fmt::format("{} is not an object", name));

@@ -42,7 +42,6 @@ class JsonView {
 };
 
 // Returns kInvalidModel, naming the place, unless `value` is an integer from 0 to below `id_end`.
-[[nodiscard]] core::Result<std::int32_t> token_id(const core::Json& value, std::size_t id_end,
-                                                  std::string_view place);
+[[nodiscard]] core::Result<std::int32_t> token_id(const core::Json& value, std::size_t id_end, std::string_view place);
 
 }  // namespace latebind::embedding

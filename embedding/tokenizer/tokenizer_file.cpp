@@ -15,10 +15,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 Result<NormalizerPtr> read_normalizer(const JsonView& root) {
   const Json* value = root.find("normalizer");

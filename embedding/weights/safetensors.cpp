@@ -20,12 +20,12 @@ namespace latebind::embedding {
 namespace {
 
 using core::ElementType;
+using core::Json;
 using core::parse_json;
 using core::printable;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 constexpr std::size_t kLengthBytes = 8;
 

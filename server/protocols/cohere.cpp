@@ -130,15 +130,14 @@ Json forms_schema() {
 constexpr std::array kEmbed{
     Member<EmbedBody>{"model", false, [] { return typed_schema("string", "A served model (default: the first one)."); },
                       [](const Json& value, EmbedBody& body) { return read_text(value, body.model); }},
-    Member<EmbedBody>{
-        "texts", true,
-        [] {
-          Json schema = typed_schema("array", "");
-          schema["items"] = typed_schema("string", "");
-          schema["minItems"] = 1;
-          return schema;
-        },
-        [](const Json& value, EmbedBody& body) { return read_texts(value, body.limit, body.texts); }},
+    Member<EmbedBody>{"texts", true,
+                      [] {
+                        Json schema = typed_schema("array", "");
+                        schema["items"] = typed_schema("string", "");
+                        schema["minItems"] = 1;
+                        return schema;
+                      },
+                      [](const Json& value, EmbedBody& body) { return read_texts(value, body.limit, body.texts); }},
     Member<EmbedBody>{"input_type", false,
                       [] { return words_schema("search_query and search_document select a role.", kInputTypes); },
                       read_input_type},

@@ -46,8 +46,7 @@ Problem read_size(const Json& value, std::size_t least, std::size_t most, std::s
 }
 
 app::Json or_null(app::Json schema) {
-  if (const auto type = schema.find("type");
-      type != nullptr && type->is_string() && type->text() != "null") {
+  if (const auto type = schema.find("type"); type != nullptr && type->is_string() && type->text() != "null") {
     *type = app::Json::array({*type, "null"});
   }
   if (const auto kinds = schema.find("anyOf"); kinds != nullptr) kinds->push_back(typed_schema("null", ""));

@@ -141,9 +141,8 @@ constexpr std::array kInput{
     Member<InputBody>{"name", true, name_schema, read_name<InputBody>},
     Member<InputBody>{"shape", true, shape_schema, read_shape},
     Member<InputBody>{"datatype", true, type_schema, read_type},
-    Member<InputBody>{
-        "parameters", false, [] { return schema_of(kInputParameters); },
-        [](const Json& value, InputBody& body) { return read_object(value, kInputParameters, body); }},
+    Member<InputBody>{"parameters", false, [] { return schema_of(kInputParameters); },
+                      [](const Json& value, InputBody& body) { return read_object(value, kInputParameters, body); }},
     Member<InputBody>{"data", false,
                       [] {
                         Json schema;
@@ -186,17 +185,15 @@ constexpr std::array kParameters{
         [](const Json& value, InferRequest& body) { return read_bool(value, body.truncate.emplace()); }},
     Member<InferRequest>{"normalize", false, [] { return typed_schema("boolean", "Scales vectors to length 1."); },
                          [](const Json& value, InferRequest& body) { return read_bool(value, body.normalize); }},
-    Member<InferRequest>{"dimensions", false,
-                         [] {
-                           Json schema =
-                               typed_schema("integer", "Keeps this many numbers of each vector, normalised again.");
-                           schema["minimum"] = 1;
-                           schema["maximum"] = kDimensionsMax;
-                           return schema;
-                         },
-                         [](const Json& value, InferRequest& body) {
-                           return read_size(value, 1, kDimensionsMax, body.dimensions);
-                         }},
+    Member<InferRequest>{
+        "dimensions", false,
+        [] {
+          Json schema = typed_schema("integer", "Keeps this many numbers of each vector, normalised again.");
+          schema["minimum"] = 1;
+          schema["maximum"] = kDimensionsMax;
+          return schema;
+        },
+        [](const Json& value, InferRequest& body) { return read_size(value, 1, kDimensionsMax, body.dimensions); }},
     Member<InferRequest>{
         "prompt_name", false,
         [] { return typed_schema("string", "Name of the model's prompt to put before every text; empty: none."); },
@@ -216,21 +213,19 @@ Json list_schema(const std::array<Member<Item>, N>& members) {
 }
 
 constexpr std::array kRequest{
-    Member<RequestBody>{"id", false,
-                        [] {
-                          Json schema = typed_schema("string", "Returned with the answer.");
-                          schema["maxLength"] = kIdMax;
-                          return schema;
-                        },
-                        [](const Json& value, RequestBody& body) {
-                          return read_short_text(value, kIdMax, body.request.id.emplace());
-                        }},
+    Member<RequestBody>{
+        "id", false,
+        [] {
+          Json schema = typed_schema("string", "Returned with the answer.");
+          schema["maxLength"] = kIdMax;
+          return schema;
+        },
+        [](const Json& value, RequestBody& body) { return read_short_text(value, kIdMax, body.request.id.emplace()); }},
     Member<RequestBody>{
         "parameters", false, [] { return schema_of(kParameters); },
         [](const Json& value, RequestBody& body) { return read_object(value, kParameters, body.request); }},
-    Member<RequestBody>{
-        "inputs", true, [] { return list_schema(kInput); },
-        [](const Json& value, RequestBody& body) { return read_objects(value, kInput, body.inputs); }},
+    Member<RequestBody>{"inputs", true, [] { return list_schema(kInput); },
+                        [](const Json& value, RequestBody& body) { return read_objects(value, kInput, body.inputs); }},
     Member<RequestBody>{
         "outputs", false, [] { return list_schema(kOutput); },
         [](const Json& value, RequestBody& body) { return read_objects(value, kOutput, body.request.outputs); }},

@@ -88,9 +88,9 @@ constexpr std::array kRanking{
                         [](const Json& value, RankingBody& body) {
                           return read_size(value, 1, std::numeric_limits<std::uint32_t>::max(), body.top_n);
                         }},
-    Member<RankingBody>{
-        "return_documents", false, [] { return typed_schema("boolean", "Returns each document with its score."); },
-        [](const Json& value, RankingBody& body) { return read_bool(value, body.return_documents); }},
+    Member<RankingBody>{"return_documents", false,
+                        [] { return typed_schema("boolean", "Returns each document with its score."); },
+                        [](const Json& value, RankingBody& body) { return read_bool(value, body.return_documents); }},
     Member<RankingBody>{"max_tokens_per_doc", false,
                         [] {
                           Json schema = typed_schema("integer", "Accepted only if it is not below the model's limit.");

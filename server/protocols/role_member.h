@@ -27,8 +27,7 @@ constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](
 [[nodiscard]] app::Json no_role_schema();
 
 template <class Body>
-constexpr Member<Body> kNoRole{"role", false, no_role_schema,
-                               [](const Json& /*value*/, Body& /*body*/) -> Problem {
+constexpr Member<Body> kNoRole{"role", false, no_role_schema, [](const Json& /*value*/, Body& /*body*/) -> Problem {
                                  return "is for embedding; the query and the documents of a ranking have fixed roles, "
                                         "and classified texts have none";
                                }};

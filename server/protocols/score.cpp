@@ -54,18 +54,15 @@ constexpr std::array kScore{
         "model", false,
         [] { return typed_schema("string", "A served model (default: the first one that gives scores)."); },
         [](const Json& value, ScoreBody& body) { return read_text(value, body.model); }},
-    Member<ScoreBody>{"text_1", true, texts_schema,
-                      [](const Json& value, ScoreBody& body) {
-                        return read_one_or_several(value, body.first_limit, body.first);
-                      }},
-    Member<ScoreBody>{"text_2", true, texts_schema,
-                      [](const Json& value, ScoreBody& body) {
-                        return read_one_or_several(value, body.second_limit, body.second);
-                      }},
     Member<ScoreBody>{
-        "truncate", false,
-        [] { return typed_schema("boolean", "Cuts texts that are too long instead of refusing them."); },
-        [](const Json& value, ScoreBody& body) { return read_bool(value, body.truncate.emplace()); }},
+        "text_1", true, texts_schema,
+        [](const Json& value, ScoreBody& body) { return read_one_or_several(value, body.first_limit, body.first); }},
+    Member<ScoreBody>{
+        "text_2", true, texts_schema,
+        [](const Json& value, ScoreBody& body) { return read_one_or_several(value, body.second_limit, body.second); }},
+    Member<ScoreBody>{"truncate", false,
+                      [] { return typed_schema("boolean", "Cuts texts that are too long instead of refusing them."); },
+                      [](const Json& value, ScoreBody& body) { return read_bool(value, body.truncate.emplace()); }},
     kNoRole<ScoreBody>,
 };
 

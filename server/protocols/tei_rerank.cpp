@@ -27,9 +27,8 @@ struct RerankBody {
 constexpr std::array kRerank{
     Member<RerankBody>{"query", true, [] { return typed_schema("string", "The query."); },
                        [](const Json& value, RerankBody& body) { return read_text(value, body.query); }},
-    Member<RerankBody>{
-        "texts", true, [] { return some_schema(typed_schema("string", "")); },
-        [](const Json& value, RerankBody& body) { return read_texts(value, body.limit, body.texts); }},
+    Member<RerankBody>{"texts", true, [] { return some_schema(typed_schema("string", "")); },
+                       [](const Json& value, RerankBody& body) { return read_texts(value, body.limit, body.texts); }},
     kTruncate<RerankBody>,
     kDirection<RerankBody>,
     Member<RerankBody>{

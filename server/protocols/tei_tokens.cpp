@@ -63,9 +63,8 @@ constexpr std::array kTokenize{
 
 constexpr std::array kDecode{
     Member<DecodeBody>{"ids", true, ids_schema, read_lists},
-    Member<DecodeBody>{
-        "skip_special_tokens", false, [] { return special_schema("Leaves out special tokens."); },
-        [](const Json& value, DecodeBody& body) { return read_bool(value, body.skip_special_tokens); }},
+    Member<DecodeBody>{"skip_special_tokens", false, [] { return special_schema("Leaves out special tokens."); },
+                       [](const Json& value, DecodeBody& body) { return read_bool(value, body.skip_special_tokens); }},
 };
 
 // Returns the model for this many items, or null after refusing the request.
@@ -127,7 +126,7 @@ void append_tokens(std::string& out, const embedding::Tokenizer& tokenizer, std:
     const bool has_place = !is_special && !encoded.offsets.empty();
     const embedding::TokenOffsets place = has_place ? encoded.offsets[i] : embedding::TokenOffsets{};
     core::append_json_string(out, has_place ? text.substr(place.begin, place.end - place.begin)
-                                 : tokenizer.token(encoded.ids[i]).value_or(""));
+                                            : tokenizer.token(encoded.ids[i]).value_or(""));
     fmt::format_to(std::back_inserter(out), R"(,"special":{},)", is_special);
     if (has_place) {
       fmt::format_to(std::back_inserter(out), R"("start":{},"stop":{}}})", place.begin, place.end);

@@ -24,8 +24,7 @@ Problem read_ids(const Json& numbers, std::string_view place, std::string_view w
 }
 
 // `items` is not empty. `wanted` is what the first one may be.
-Problem read_id_lists(const Json& items, std::string_view wanted, TextLimit& limit,
-                      std::vector<TokenIds>& lists) {
+Problem read_id_lists(const Json& items, std::string_view wanted, TextLimit& limit, std::vector<TokenIds>& lists) {
   const Json& first = items.front();
   if (!first.is_array()) return read_ids(items, {}, first.is_number() ? "a token id" : wanted, lists.emplace_back());
   if (!limit.has_room_for(items.size())) return std::nullopt;

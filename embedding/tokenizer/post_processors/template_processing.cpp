@@ -10,10 +10,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 Status append_special_token(const JsonView& view, std::string_view token, std::size_t id_end,
                             std::vector<std::int32_t>& ids) {

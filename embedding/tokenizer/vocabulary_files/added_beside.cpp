@@ -11,9 +11,9 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 constexpr std::string_view kDecoder = "added_tokens_decoder";
 constexpr std::string_view kExtra = "extra_special_tokens";
@@ -25,8 +25,7 @@ bool has_none(const Json& value) {
 
 const Json* entry_of(const std::optional<Json>& object, std::string_view key) {
   if (!object || !object->is_object()) return nullptr;
-  const auto found = object->find(key);
-  return found;
+  return object->find(key);
 }
 
 // Walks over the tokens that the files name, and stops at the first one that tokenizer.json does not add.
@@ -55,6 +54,8 @@ class Walk {
   [[nodiscard]] Status all(std::string_view file, std::string_view key, const Json& values) const {
     if (!values.is_structured()) return {};
     for (const Json& value : values)
+      LB_RETURN_IF_ERROR(one(file, key, value));
+    for (const auto& [name, value] : values.members())
       LB_RETURN_IF_ERROR(one(file, key, value));
     return {};
   }
@@ -126,7 +127,7 @@ void take_flags_beside(const BesideTokenizerJson& beside, Json& root) {
   const auto list = root.find("added_tokens");
   if (decoder == nullptr || !decoder->is_object() || list == nullptr || !list->is_array()) return;
   std::map<std::string_view, const Json*> said;
-  for (const Json& token : *decoder) {
+  for (const auto& [id, token] : decoder->members()) {
     if (const std::string* const text = token_text(token); text != nullptr && token.is_object()) said[*text] = &token;
   }
   const auto flag = [](const Json& token, std::string_view key, bool otherwise) {

@@ -21,10 +21,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 bool is_added(const Json& root, std::string_view text) {
   const Json* const list = member(&root, "added_tokens");

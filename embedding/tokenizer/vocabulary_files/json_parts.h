@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json/value.h"
 #include "core/json/read.h"
+#include "core/json/value.h"
 
 namespace latebind::embedding {
 
@@ -19,8 +19,7 @@ inline const core::Json* member(const core::Json* object, std::string_view key) 
 
 inline std::string_view text_in(const core::Json* object, std::string_view key) {
   const core::Json* const value = member(object, key);
-  return value != nullptr && value->is_string() ? std::string_view(value->text())
-                                                : std::string_view();
+  return value != nullptr && value->is_string() ? std::string_view(value->text()) : std::string_view();
 }
 
 inline bool flag_in(const core::Json* object, std::string_view key, bool otherwise) {
@@ -40,8 +39,7 @@ inline std::vector<const core::Json*> parts_of(const core::Json* part, std::stri
 }
 
 inline const core::Json* part_of_type(const std::vector<const core::Json*>& parts, std::string_view type) {
-  const auto found =
-      std::ranges::find_if(parts, [&](const core::Json* part) { return text_in(part, "type") == type; });
+  const auto found = std::ranges::find_if(parts, [&](const core::Json* part) { return text_in(part, "type") == type; });
   return found == parts.end() ? nullptr : *found;
 }
 

@@ -36,12 +36,12 @@ Json character_map_of(const Json& normalizer) {
   const auto is_map = [](const Json& part) {
     if (!part.is_object() || !part.contains("precompiled_charsmap")) return false;
     const auto type = part.find("type");
-    return type != part.end() && *type == "Precompiled";
+    return type != nullptr && *type == "Precompiled";
   };
   if (is_map(normalizer)) return normalizer;
   if (!normalizer.is_object()) return nullptr;
   const auto list = normalizer.find("normalizers");
-  if (list == normalizer.end() || !list->is_array()) return nullptr;
+  if (list == nullptr || !list->is_array()) return nullptr;
   for (const Json& part : *list) {
     if (is_map(part)) return part;
   }

@@ -15,10 +15,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 
 constexpr std::string_view kExtraKey = "extra_special_tokens";
 constexpr std::string_view kAdditionalKey = "additional_special_tokens";

@@ -12,10 +12,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 using Kind = TokenizerClass::Kind;
 
 constexpr std::string_view kWordPieces = "vocab.txt";

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json/value.h"
 #include "core/json/read.h"
+#include "core/json/value.h"
 #include "core/result.h"
 
 namespace latebind::embedding {
@@ -55,13 +55,11 @@ struct TokenizerOfNetwork {
 // Finds the class by the tokenizer_class of tokenizer_config.json, else that of config.json, else the network's.
 // Returns kUnsupported for an unknown class, and if the tokenizer is code; messages name the file.
 [[nodiscard]] core::Result<const TokenizerClass*> find_tokenizer_class(
-    const core::Json& config, const std::optional<core::Json>& tokenizer_config,
-    const TokenizerOfNetwork& network);
+    const core::Json& config, const std::optional<core::Json>& tokenizer_config, const TokenizerOfNetwork& network);
 
 // Whether the tokenizer gives the network token types, according to model_input_names of tokenizer_config.json, or else
 // to its class, which is found as above. Source: transformers 5.
-[[nodiscard]] bool tells_token_types(const core::Json& config,
-                                     const std::optional<core::Json>& tokenizer_config,
+[[nodiscard]] bool tells_token_types(const core::Json& config, const std::optional<core::Json>& tokenizer_config,
                                      const TokenizerOfNetwork& network);
 
 // The tokenizer of a folder without a tokenizer.json.

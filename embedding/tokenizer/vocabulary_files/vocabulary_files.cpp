@@ -25,10 +25,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using core::Json;
 using Kind = TokenizerClass::Kind;
 using Role = SpecialTokens::Role;
 

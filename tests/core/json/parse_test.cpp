@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <string>
@@ -105,7 +105,8 @@ TEST(JsonParseTest, RepeatedKeys) {
 TEST(JsonParseTest, LimitsHold) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_EQ(message_of(nested(4), {.depth_max = 4}), "");
-  EXPECT_EQ(message_of(nested(5), {.depth_max = 4}), "file: not JSON: '[0][0][0][0]' has too many levels at byte 4: at most 4");
+  EXPECT_EQ(message_of(nested(5), {.depth_max = 4}),
+            "file: not JSON: '[0][0][0][0]' has too many levels at byte 4: at most 4");
   EXPECT_EQ(message_of("[1,2,3]", {.values_max = 4}), "");
   EXPECT_EQ(message_of("[1,2,3]", {.values_max = 3}), "file: it has more than 3 values");
   EXPECT_EQ(message_of("[1,2]", {.bytes_max = 4}), "file: 5 bytes of JSON are above the limit of 4");

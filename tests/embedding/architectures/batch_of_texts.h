@@ -1,11 +1,10 @@
 // Token ids of texts as a graph takes them, and what it makes of them.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "tests/core/graph/evaluator.h"
 

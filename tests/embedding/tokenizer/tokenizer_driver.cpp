@@ -15,7 +15,6 @@
 //
 // FLAGS: a four-digit binary number: clean_text, handle_chinese_chars, strip_accents, lowercase.
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -23,6 +22,7 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>

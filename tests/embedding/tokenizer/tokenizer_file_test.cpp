@@ -173,7 +173,8 @@ TEST(TokenizerFileTest, RefusesDamagedJsonWithThePlace) {
   for (std::size_t size = 0; size < whole.size(); size += 13) {
     expect_refused(whole.substr(0, size), StatusCode::kInvalidModel, "not JSON: ");
   }
-  expect_refused(whole + "}", StatusCode::kInvalidModel, "not JSON: it has text after its end at byte " + std::to_string(whole.size()));
+  expect_refused(whole + "}", StatusCode::kInvalidModel,
+                 "not JSON: it has text after its end at byte " + std::to_string(whole.size()));
   expect_refused("[]", StatusCode::kInvalidModel, "not a JSON object");
   expect_refused("7", StatusCode::kInvalidModel, "not a JSON object");
   expect_refused("{\"a\": \"\xff\"}", StatusCode::kInvalidModel, "not JSON: 'a' has no UTF-8 at byte 7");
@@ -201,7 +202,8 @@ TEST(TokenizerFileTest, ALongFileIsReadAndRefusedAsAShortOne) {
   };
   expect_refused(with('\xFF'), StatusCode::kInvalidModel, fmt::format("has no UTF-8 at byte {}", at));
   expect_refused(with('\0'), StatusCode::kInvalidModel, fmt::format("has a control character at byte {}", at));
-  expect_refused(with('"'), StatusCode::kInvalidModel, fmt::format("not JSON: 'model.vocab' has an unexpected o at byte {}", at + 1));
+  expect_refused(with('"'), StatusCode::kInvalidModel,
+                 fmt::format("not JSON: 'model.vocab' has an unexpected o at byte {}", at + 1));
 }
 
 TEST(TokenizerFileTest, SaysWhatGitLfsHasNotLoaded) {

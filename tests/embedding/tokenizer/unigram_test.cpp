@@ -167,7 +167,8 @@ TEST(UnigramTest, RefusesWhatIsNoVocabularyWithScores) {
   }
   refused(R"([["a",0],["b",1e999]])", "not JSON: 'model");
   refused(R"([["a",0],["b",01]])", "not JSON: 'model.vocab[1][1]' has a number that begins with a zero at byte 61");
-  refused(R"([["a",0],["c",0],["b",01]])", "not JSON: 'model.vocab[2][1]' has a number that begins with a zero at byte 69");
+  refused(R"([["a",0],["c",0],["b",01]])",
+          "not JSON: 'model.vocab[2][1]' has a number that begins with a zero at byte 69");
   refused("[[\"a\",0],[\"c\",0],[\"\xFF\",0]]", "not JSON: 'model");
   refused("[[\"a\",0],[\"c\",0],[\"\n\",0]]", "not JSON: 'model");
   refused(R"([["a",0],["c",0],["b",0],])", "not JSON: 'model");
