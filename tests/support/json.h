@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -17,7 +18,8 @@ inline core::Json json_of(std::string_view text) {
   return json;
 }
 
-inline core::Json json_of(const nlohmann::json& value) {
+template <class Value>
+requires std::same_as<Value, nlohmann::json> core::Json json_of(const Value& value) {
   return json_of(std::string_view(value.dump()));
 }
 

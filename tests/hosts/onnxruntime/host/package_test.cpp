@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "core/platform/files/temporary_folder.h"
 #include "core/json/value.h"
+#include "core/platform/files/temporary_folder.h"
 #include "tests/hosts/onnxruntime/host/fixture.h"
 
 namespace latebind::test {
