@@ -200,9 +200,9 @@ TEST_F(PartialOutputTest, InputsAreTheSameOnceTheyWereWritten) {
 
 TEST(ManifestTest, NamesWhatDiffers) {
   const Json was =
-      latebind::testing::json_of(R"({"a": {"b": 1, "c": null}, "in": [{"name": "x", "n": 1}, {"name": "y"}]})");
+      json_of(R"({"a": {"b": 1, "c": null}, "in": [{"name": "x", "n": 1}, {"name": "y"}]})");
   EXPECT_TRUE(differences(was, was).empty());
-  const Json now = latebind::testing::json_of(R"({"a": {"b": "2", "d": true}, "in": [{"name": "x", "n": 2}]})");
+  const Json now = json_of(R"({"a": {"b": "2", "d": true}, "in": [{"name": "x", "n": 2}]})");
   std::vector<std::string> found;
   for (const Difference& one : differences(was, now))
     found.push_back(one.place + ": " + one.was.value_or("nothing") + ", " + one.now.value_or("nothing"));
@@ -211,12 +211,12 @@ TEST(ManifestTest, NamesWhatDiffers) {
 }
 
 TEST(ManifestTest, WhatDiffersIsALineWithAnEnd) {
-  const Json now = latebind::testing::json_of(R"({"format": 1})");
+  const Json now = json_of(R"({"format": 1})");
   Json was = now;
   was["two\nlines"] = "\xE2\x80\xAE";
   was[std::string(1 << 20, 'k')][std::string(1 << 20, 'l')] = std::string(1 << 20, 'v');
   was["cut"] = std::string(98, 'b') + "\xC3\xA4\xC3\xA4";
-  was["in"] = latebind::testing::json_of(R"({"name": [[0, 1]]})");
+  was["in"] = json_of(R"({"name": [[0, 1]]})");
   was["in"]["name"][0][0] = std::string(1 << 20, 'n');
   for (const Difference& one : differences(was, now)) {
     for (const std::string& text : {one.place, one.was.value_or(""), one.now.value_or("")}) {
@@ -228,7 +228,7 @@ TEST(ManifestTest, WhatDiffersIsALineWithAnEnd) {
 
 // An earlier run's manifest has a limit for its bytes alone.
 TEST(ManifestTest, ManyDifferencesHaveAnEnd) {
-  const Json now = latebind::testing::json_of(R"({"format": 1, "settings": {"7": 7}})");
+  const Json now = json_of(R"({"format": 1, "settings": {"7": 7}})");
   Json members;
   for (int i = 0; i < 300'000; ++i)
     members.add_member(std::to_string(i), i);

@@ -249,7 +249,7 @@ TEST_F(ShareBlobsTest, ADifferenceThatLiesIsRefused) {
   EXPECT_THAT(with(whole, "\"bytes\": 9999999999999").to_string(), HasSubstr("more than 4 times as many"));
   EXPECT_THAT(with("\"file\": \"model.onnx.vcdiff\"", "\"file\": \"../x\"").to_string(), HasSubstr("'difference'"));
   EXPECT_THAT(with("\"file\": \"model.onnx.vcdiff\"", "\"file\": \"x\"").to_string(), HasSubstr("not one of 'files'"));
-  EXPECT_THAT(with("/model.onnx\",\n                \"ort\"", "/gone.onnx\",\n                \"ort\"").to_string(),
+  EXPECT_THAT(with("/model.onnx\",\n                \"bytes\"", "/gone.onnx\",\n                \"bytes\"").to_string(),
               HasSubstr("missing"));
   EXPECT_THAT(with("\"from\": \"sha256", "\"from\": \"model").to_string(), HasSubstr("difference"));
   EXPECT_THAT(with("\"target\": \"npu:toy\"", "\"target\": \"portable\"").to_string(), HasSubstr("for a blob"));

@@ -32,7 +32,7 @@ struct Model {
 };
 
 Result<BertConfig> read_config(const json& config) {
-  return read_bert_config(latebind::testing::json_of(config), "config.json");
+  return read_bert_config(json_of(config), "config.json");
 }
 
 json config_of(const std::filesystem::path& folder) {

@@ -8,6 +8,7 @@
 #include "embedding/tokenizer/part_table.h"
 #include "model_tokens.h"
 #include "small_tokenizer.h"
+#include "tests/support/json.h"
 
 namespace latebind::embedding {
 namespace {
@@ -96,7 +97,7 @@ TEST(UnigramTest, SaysWhereTokensEnd) {
     }
     Json model = Json::parse(file["model"].dump());  // numbers as a parser makes them
     model["vocab"] = true;
-    const auto read = read_unigram(*JsonView::object(model, "model"), std::move(lists));
+    const auto read = read_unigram(*JsonView::object(json_of(model), "model"), std::move(lists));
     EXPECT_TRUE(read.ok()) << read.status().to_string();
     return read.ok() ? testing::ends_of(**read, word) : std::vector<std::size_t>();
   };

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 Json status_of(std::string_view text) {
-  return latebind::testing::json_of(text);
+  return json_of(text);
 }
 
 // The page without its script and style, which hold words of their own.
