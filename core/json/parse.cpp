@@ -141,8 +141,8 @@ std::optional<std::string> represented(std::string_view number, BigNumbers big_n
   return big_numbers == BigNumbers::kAny ? std::optional<std::string>("0") : std::nullopt;
 }
 
-// Replaces the numbers that simdjson cannot represent. std::nullopt if one is refused or the text is not JSON.
-std::optional<std::string> with_numbers_represented(std::string_view text, BigNumbers big_numbers) {
+// Replaces the numbers that simdjson cannot represent, in JSON of which none is refused.
+std::string with_numbers_represented(std::string_view text, BigNumbers big_numbers) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
@@ -150,14 +150,11 @@ std::optional<std::string> with_numbers_represented(std::string_view text, BigNu
     if (text[i] == '"') {
       do {
         i += text[i] == '\\' ? 2 : 1;
-      } while (i < text.size() && text[i] != '"');
-      if (i >= text.size()) return std::nullopt;
+      } while (text[i] != '"');
       out += text.substr(begin, ++i - begin);
     } else if (text[i] == '-' || is_ascii_digit(text[i])) {
       i = std::min(text.find_first_not_of(kOfNumbers, i), text.size());
-      const auto number = represented(text.substr(begin, i - begin), big_numbers);
-      if (!number) return std::nullopt;
-      out += *number;
+      out += represented(text.substr(begin, i - begin), big_numbers).value_or("null");
     } else {
       out += text[i++];
     }
@@ -173,9 +170,8 @@ std::optional<std::string> read_json(std::string_view text, const JsonLimits& li
   Parser parser(limits);
   dom::element root;
   auto error = parser.parse(text, root);
-  if (error == simdjson::NUMBER_ERROR && limits.big_numbers != BigNumbers::kRefused) {
-    if (const auto changed = with_numbers_represented(text, limits.big_numbers)) error = parser.parse(*changed, root);
-  }
+  if (error == simdjson::NUMBER_ERROR && !find_damage(text, limits))
+    error = parser.parse(with_numbers_represented(text, limits.big_numbers), root);
   if (error != simdjson::SUCCESS) {
     auto damage = find_damage(text, limits);
     return damage ? damage : fmt::format("not JSON: {}", simdjson::error_message(error));

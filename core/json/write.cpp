@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/json/ascii.h"
 #include "core/json/value.h"
 #include "core/text/utf8.h"
 
@@ -108,6 +109,27 @@ void append_json_string(std::string& out, std::string_view text) {
     text.remove_prefix(malformed_utf8_size(text));
   }
   out += '"';
+}
+
+std::string ascii_json(std::string_view text) {
+  constexpr char32_t kDelete = 0x7F;
+  std::string out;
+  const auto escape = [&out](char32_t unit) {
+    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(unit));
+  };
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at != end;) {
+    const char32_t character = decode_utf8(at);
+    if (character < kDelete) {
+      out += static_cast<char>(character);
+    } else if (character < 0x10000) {
+      escape(character);
+    } else {
+      escape(0xD800 + ((character - 0x10000) >> 10U));
+      escape(0xDC00 + ((character - 0x10000) & 0x3FFU));
+    }
+  }
+  return out;
 }
 
 }  // namespace latebind::core

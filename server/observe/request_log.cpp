@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/json/ascii.h"
 #include "core/json/value.h"
 #include "core/text/counted.h"
 #include "core/text/format_to.h"
@@ -98,7 +99,7 @@ std::string json_line(const RequestRecord& record, std::uint64_t left_out) {
   if (record.client_gone) line["client_gone"] = true;
   add_count("left_out", left_out);
   // Only ASCII, because some readers split lines at other characters than '\n'.
-  return line.dump();
+  return core::ascii_json(line.dump());
 }
 
 std::string line_of(const RequestRecord& record, LogFormat format, std::uint64_t left_out) {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/json/ascii.h"
+
 namespace latebind::core {
 namespace {
 
@@ -99,6 +101,10 @@ TEST(JsonValueTest, CopiesAndMovesWhole) {
 TEST(JsonWriteTest, EscapesWhatMustBe) {
   EXPECT_EQ(Json("\"\\\n\r\t\b\f\x01\x7f\0é"s).dump(), "\"\\\"\\\\\\n\\r\\t\\b\\f\\u0001\x7f\\u0000é\"");
   EXPECT_EQ(Json("a\xFFz\xE4\xB8").dump(), "\"a\xEF\xBF\xBDz\xEF\xBF\xBD\"");
+}
+
+TEST(JsonWriteTest, WritesAsciiWhereAsked) {
+  EXPECT_EQ(ascii_json(Json("aé\u2028\U0001F600\x7F\n").dump()), R"("a\u00e9\u2028\ud83d\ude00\u007f\n")");
 }
 
 TEST(JsonWriteTest, Indents) {

@@ -112,7 +112,7 @@ TEST(TokenizerFileTest, NamesWhatIsMissingOrOfTheWrongKind) {
   wrong("/model/vocab/hello", -1, "the id of 'hello' is not a whole number from 0");
   wrong("/model/vocab/hello", json::array(), "the id of 'hello' is not a whole number from 0");
   wrong("/model/vocab/hello", 1, "have the same id 1");
-  wrong("/model/vocab/hello", 18446744073709551615U, "of token 'hello' is not below");
+  wrong("/model/vocab/hello", 18446744073709551615U, "the id of 'hello' is not a whole number from 0 to 16777215");
   wrong("/added_tokens", json::object(), "added_tokens is not an array");
   wrong("/added_tokens/0", 1, "added_tokens[0] is not an object");
   wrong("/added_tokens/0/content", 1, "added_tokens[0].content is not a string");
