@@ -117,6 +117,10 @@ Status refuse_variants_of_all(const Json& config, const path& file, std::string_
     LB_ASSIGN_OR_RETURN(const bool on, core::read_bool(config, key, false, name));
     if (on) return unsupported_file(file, fmt::format("'{}' is true: only encoders are supported", key));
   }
+  return refuse_changed_layers(config, file);
+}
+
+Status refuse_changed_layers(const Json& config, const path& file) {
   const auto* const pruned = core::find_member(config, "pruned_heads");
   if (pruned != nullptr && !pruned->empty()) {
     return unsupported_file(file, "'pruned_heads' is not empty: pruned models are not supported");

@@ -77,6 +77,8 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
 // Likewise, for architectures with causal attention, which read `is_causal` themselves.
 [[nodiscard]] core::Status refuse_variants_of_all(const core::Json& config, const std::filesystem::path& file,
                                                   std::string_view positions);
+// Likewise, for what no architecture supports: pruned heads, quantized weights, layers of different sizes.
+[[nodiscard]] core::Status refuse_changed_layers(const core::Json& config, const std::filesystem::path& file);
 // Returns kUnsupported, naming key and value, if the key is present, not null, and not equal to `expected`.
 [[nodiscard]] core::Status expect(const core::Json& config, const std::filesystem::path& file, const char* key,
                                   const core::Json& expected);

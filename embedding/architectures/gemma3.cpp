@@ -63,10 +63,12 @@ Result<std::shared_ptr<const Network>> read_gemma3(const Json& config, const pat
   LB_RETURN_IF_ERROR(expect(config, file, "attn_logit_softcapping", nullptr));
   Gemma3Config gemma;
   LB_ASSIGN_OR_RETURN(gemma.decoder, read_decoder(config, file));
-  if (!gemma.decoder.causal) {
+  LB_ASSIGN_OR_RETURN(const bool is_causal, read_causal(config, file));
+  if (!is_causal) {
     // The model is already bidirectional; with this key, transformers widens the windows by one.
     return unsupported_file(file, "'is_causal' is false beside 'use_bidirectional_attention', which is not supported");
   }
+  gemma.decoder.has_head_norms = true;
   EncoderSizes& sizes = gemma.decoder.sizes;
   sizes.norm = NormKind::kRmsPlusOne;
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_activation", file, "gelu_pytorch_tanh"));

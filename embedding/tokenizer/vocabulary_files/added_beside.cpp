@@ -59,6 +59,7 @@ class Walk {
       LB_RETURN_IF_ERROR(one(file, key, value));
     return {};
   }
+  [[nodiscard]] bool has(std::string_view token) const { return known_.contains(token); }
   // Tokens by their roles, including roles that a model defines.
   [[nodiscard]] Status roles(std::string_view file, const std::optional<Json>& object,
                              const std::optional<Json>& before) const {
@@ -119,6 +120,27 @@ Status check_added_beside(const BesideTokenizerJson& beside, const Json& root) {
   if (!beside.added_tokens || !beside.added_tokens->is_object()) return {};
   for (const auto& [text, id] : beside.added_tokens->members())
     LB_RETURN_IF_ERROR(walk.one(kAddedTokensFile, "its list", text));
+  return {};
+}
+
+Status check_extra_ids(const Json* tokenizer_config, const Json& root) {
+  constexpr std::uint64_t kCount = 100;
+  constexpr std::uint64_t kCountMax = 10000;
+  const auto* const given = tokenizer_config == nullptr ? nullptr : core::find_member(*tokenizer_config, "extra_ids");
+  if (given != nullptr && !given->is_number_unsigned()) {
+    return {StatusCode::kInvalidModel, fmt::format("{}: 'extra_ids' is not a number", kTokenizerConfigFile)};
+  }
+  const Walk walk(root);
+  const std::uint64_t count = given == nullptr ? kCount : std::min(given->get<std::uint64_t>(), kCountMax);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::string token = fmt::format("<extra_id_{}>", i);
+    if (walk.has(token)) continue;
+    return {StatusCode::kUnsupported,
+            fmt::format(
+                "{}: 'extra_ids' {} {}, but {} is not an added token of tokenizer.json; set it to the number of "
+                "those tokens, or 'tokenizer_class' to 'PreTrainedTokenizerFast'",
+                kTokenizerConfigFile, given == nullptr ? "is missing, which means" : "is", count, core::quoted(token))};
+  }
   return {};
 }
 

@@ -31,6 +31,10 @@ struct TokenByRole {
 // texts.
 [[nodiscard]] core::Status check_added_beside(const BesideTokenizerJson& beside, const core::Json& root);
 
+// Returns kUnsupported for a token "<extra_id_0>" and so on that T5Tokenizer adds, by `extra_ids`, and `root` does not
+// have. `tokenizer_config` may be null.
+[[nodiscard]] core::Status check_extra_ids(const core::Json* tokenizer_config, const core::Json& root);
+
 // Applies the flags of "added_tokens_decoder" to the added tokens of `root`, as the reference does.
 void take_flags_beside(const BesideTokenizerJson& beside, core::Json& root);
 

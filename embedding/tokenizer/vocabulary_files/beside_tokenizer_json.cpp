@@ -82,6 +82,10 @@ class ClassCheck {
                                       part_of_type(normalizers_, "Lowercase") != nullptr, "lower case"));
         return check_flag("keep_accents", false, part_of_type(normalizers_, "StripAccents") == nullptr,
                           "accents that stay");
+      case Maker::kT5:
+        LB_RETURN_IF_ERROR(check_extra_ids(config_, root_));
+        return check_end_of_t5();
+      case Maker::kLlama:
       case Maker::kOther:
       case Maker::kAlone:
         break;
@@ -92,7 +96,12 @@ class ClassCheck {
   // Replaces the parts by those that a class for SentencePiece models makes. They differ from those of an accepted file
   // where a map of characters leaves spaces other than U+0020, and in properties of the model that no file can express.
   void remake(Json& root) const {
-    const SentencePieceOptions options{.add_prefix_space = has_prefix_space(),
+    if (made_by_.maker == Maker::kLlama) {
+      make_llama_parts(config_, root);
+      return;
+    }
+    const bool is_t5 = made_by_.maker == Maker::kT5;
+    const SentencePieceOptions options{.add_prefix_space = is_t5 || has_prefix_space(),
                                        .is_albert = made_by_.maker == Maker::kAlbert,
                                        .keep_accents = part_of_type(normalizers_, "StripAccents") == nullptr,
                                        .do_lower_case = part_of_type(normalizers_, "Lowercase") != nullptr};
@@ -104,6 +113,7 @@ class ClassCheck {
     (*model)["byte_fallback"] = false;
     if (made_by_.maker == Maker::kXlmRoberta) (*model)["unk_id"] = 3U;
     if (made_by_.maker == Maker::kAlbert) (*model)["unk_id"] = 1U;
+    if (is_t5) (*model)["unk_id"] = 2U;
   }
 
  private:
@@ -165,6 +175,8 @@ class ClassCheck {
       case Maker::kAlbert:
         if (part_of_type(pre_tokenizers_, "Metaspace") != nullptr) return {};
         return says("pre_tokenizer", pre_tokenizer_, "Metaspace");
+      case Maker::kT5:
+      case Maker::kLlama:
       case Maker::kOther:
       case Maker::kAlone:
         break;
@@ -246,6 +258,20 @@ class ClassCheck {
     return scheme.empty() ? flag_in(metaspace, "add_prefix_space", true) : scheme != "never";
   }
 
+  // T5Tokenizer puts "</s>" after a text and nothing before it, whatever the roles of tokens say.
+  [[nodiscard]] Status check_end_of_t5() const {
+    const std::array<std::string, 2> around = tokens_around(root_);
+    const TokenByRole end = token_by_role(beside_, "eos_token", "</s>");
+    if (!end.text) return no_token(end, "eos_token");
+    if (*end.text != "</s>") return other_token(end, "eos_token", "T5Tokenizer puts '</s>' after a text");
+    if (around[0].empty() && around[1] == "</s>") return {};
+    return {
+        StatusCode::kUnsupported,
+        fmt::format("{}, which puts '</s>' after a text and nothing before it, but tokenizer.json does not; {} only "
+                    "tokenizer.json counts",
+                    name(), remedy())};
+  }
+
   [[nodiscard]] Status check_unknown() const {
     const std::string_view otherwise = made_by_.maker == Maker::kGemma ? "<unk>" : "[UNK]";
     const TokenByRole wanted = token_by_role(beside_, "unk_token", otherwise);
@@ -311,10 +337,16 @@ struct FoundClass {
   std::string_view named_in{};           // the file; empty if the kind of network alone implies it
 };
 
+const MakingClass* making_class(std::string_view name) {
+  const auto* const found = std::ranges::find(kMakingClasses, without_fast(name), &MakingClass::name);
+  return found == kMakingClasses.end() ? nullptr : found;
+}
+
 FoundClass class_beside(const BesideTokenizerJson& beside) {
   // For these networks, the class does not matter.
   if (beside.network.needs_tokenizer_json) return {};
   std::string_view named_in = kTokenizerConfigFile;
+  if (beside.network.is_always_used) return {.made_by = making_class(beside.network.tokenizer_class)};
   std::string_view name = text_in(beside.tokenizer_config ? &*beside.tokenizer_config : nullptr, "tokenizer_class");
   if (name.empty()) {
     named_in = "config.json";
@@ -324,16 +356,21 @@ FoundClass class_beside(const BesideTokenizerJson& beside) {
     named_in = {};
     name = beside.network.tokenizer_class;
   }
-  name = without_fast(name);
-  const auto* const found = std::ranges::find(kMakingClasses, name, &MakingClass::name);
-  if (found == kMakingClasses.end()) return {};
-  return {.made_by = found, .named_in = named_in};
+  return {.made_by = making_class(name), .named_in = named_in};
 }
 
 bool makes_sentence_pieces(const FoundClass& found) {
   if (found.made_by == nullptr) return false;
-  const Maker maker = found.made_by->maker;
-  return maker == Maker::kXlmRoberta || maker == Maker::kCamembert || maker == Maker::kAlbert;
+  switch (found.made_by->maker) {
+    case Maker::kXlmRoberta:
+    case Maker::kCamembert:
+    case Maker::kAlbert:
+    case Maker::kT5:
+    case Maker::kLlama:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "embedding/tokenizer/vocabulary_files/json_parts.h"
+
 namespace latebind::embedding {
 
 using core::Json;
@@ -46,6 +48,25 @@ Json character_map_of(const Json& normalizer) {
     if (is_map(part)) return part;
   }
   return nullptr;
+}
+
+void make_llama_parts(const Json* tokenizer_config, Json& root) {
+  const bool has_prefix_space = flag_in(tokenizer_config, "add_prefix_space", true);
+  const bool is_legacy = flag_in(tokenizer_config, "legacy", false);
+  root["normalizer"] = nullptr;
+  root["pre_tokenizer"] = {{"type", "Metaspace"},
+                           {"replacement", "▁"},
+                           {"prepend_scheme", !has_prefix_space ? "never"
+                                              : is_legacy       ? "always"
+                                                                : "first"},
+                           {"split", false}};
+  const auto model = root.find("model");
+  if (model == nullptr || !model->is_object()) return;
+  for (const char* key : {"unk_token", "dropout", "continuing_subword_prefix", "end_of_word_suffix"})
+    (*model)[key] = nullptr;
+  for (const char* key : {"fuse_unk", "byte_fallback"})
+    (*model)[key] = true;
+  (*model)["ignore_merges"] = false;
 }
 
 }  // namespace latebind::embedding

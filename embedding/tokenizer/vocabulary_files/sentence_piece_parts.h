@@ -1,5 +1,5 @@
 // The parts of a tokenizer.json that transformers' classes for SentencePiece models make, whatever a file contains:
-// those of XLM-RoBERTa, CamemBERT and ALBERT.
+// those of XLM-RoBERTa, CamemBERT, ALBERT, T5 and Llama.
 //
 // Source: transformers 5.24. Pure functions, any thread.
 #pragma once
@@ -24,5 +24,9 @@ struct SentencePieceOptions {
 
 // The first map of characters in a normalizer, which is what such a class keeps of it; or null.
 [[nodiscard]] core::Json character_map_of(const core::Json& normalizer);
+
+// Replaces the parts of a tokenizer.json by those of LlamaTokenizer: spaces are replaced by a pre-tokenizer that splits
+// nothing, and the model has bytes and no unknown token. `tokenizer_config` may be null.
+void make_llama_parts(const core::Json* tokenizer_config, core::Json& root);
 
 }  // namespace latebind::embedding

@@ -115,7 +115,7 @@ Result<const TokenizerClass*> find_tokenizer_class(const Json& config, const std
     LB_ASSIGN_OR_RETURN(name, core::read_text(config, "tokenizer_class", "", "config.json"));
     what = fmt::format("config.json: 'tokenizer_class' {}", core::quoted(name));
   }
-  if (network.needs_tokenizer_json || name.empty()) {
+  if (network.needs_tokenizer_json || network.is_always_used || name.empty()) {
     what = fmt::format("config.json: 'model_type' {}", core::quoted(type));
     if (network.needs_tokenizer_json || network.tokenizer_class.empty()) return needs_tokenizer_json(what);
     name = network.tokenizer_class;

@@ -50,6 +50,8 @@ struct TokenizerOfNetwork {
   std::string_view tokenizer_class{};
   // Whether the network requires a tokenizer.json, whatever class the files name.
   bool needs_tokenizer_json = false;
+  // Whether the class is used whatever class the files name.
+  bool is_always_used = false;
 };
 
 // Finds the class by the tokenizer_class of tokenizer_config.json, else that of config.json, else the network's.

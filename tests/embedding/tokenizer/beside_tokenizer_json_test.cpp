@@ -85,6 +85,14 @@ core::Json gemma_file() {
     "model": {"type": "BPE", "unk_token": "<unk>", "fuse_unk": true, "byte_fallback": true}})");
 }
 
+core::Json t5_file() {
+  core::Json file = xlm_roberta_file();
+  file["added_tokens"] = json_of(R"([{"content": "<pad>"}, {"content": "</s>"}, {"content": "<unk>"},
+      {"content": "<extra_id_1>"}, {"content": "<extra_id_0>"}])");
+  file["post_processor"]["single"].erase(0);
+  return file;
+}
+
 // `texts`: tokenizer_config.json, special_tokens_map.json and added_tokens.json, as far as there are any.
 Status check(const core::Json& file, std::initializer_list<std::string_view> texts,
              const TokenizerOfNetwork& network = {}) {
@@ -137,6 +145,47 @@ TEST(BesideTokenizerJsonTest, UsualFoldersPass) {
       "use_default_system_prompt": false, "tokenizer_class": "GemmaTokenizerFast"})"});
 }
 
+// As T5's class makes it.
+TEST(BesideTokenizerJsonTest, T5EndsTextsAndHasItsExtraTokens) {
+  constexpr std::string_view kTwo = R"({"tokenizer_class": "T5TokenizerFast", "extra_ids": 2})";
+  const Status status = check(t5_file(), {kTwo});
+  EXPECT_TRUE(status.ok()) << status.to_string();
+  expect_refused(t5_file(), {R"({"tokenizer_class": "T5Tokenizer"})"},
+                 "'extra_ids' is missing, which means 100, but '<extra_id_2>' is not an added token of tokenizer.json");
+  core::Json with_start = t5_file();
+  with_start["post_processor"] = xlm_roberta_file()["post_processor"];
+  expect_refused(with_start, {kTwo}, "puts '</s>' after a text and nothing before it, but tokenizer.json does not");
+  expect_refused(t5_file(), {R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 2, "eos_token": "<pad>"})"},
+                 "'eos_token' is '<pad>', but T5Tokenizer puts '</s>' after a text");
+}
+
+TEST(BesideTokenizerJsonTest, LlamaReplacesSpacesInAPreTokenizer) {
+  core::Json file = gemma_file();
+  file["added_tokens"] = json_of(R"([{"content": "<unk>"}, {"content": "<s>"}, {"content": "</s>"}])");
+  const auto scheme_with = [&](std::string_view text) {
+    core::Json root = file;
+    BesideTokenizerJson beside;
+    beside.tokenizer_config = json_of(text);
+    const Status status = take_beside_tokenizer_json(beside, root);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    EXPECT_TRUE(root["normalizer"].is_null());
+    EXPECT_TRUE(root["model"]["unk_token"].is_null());
+    EXPECT_EQ(root["pre_tokenizer"]["split"], false);
+    return root["pre_tokenizer"]["prepend_scheme"].get<std::string>();
+  };
+  EXPECT_EQ(scheme_with(R"({"tokenizer_class": "LlamaTokenizer"})"), "first");
+  EXPECT_EQ(scheme_with(R"({"tokenizer_class": "LlamaTokenizerFast", "legacy": true})"), "always");
+  EXPECT_EQ(scheme_with(R"({"tokenizer_class": "LlamaTokenizer", "add_prefix_space": false})"), "never");
+}
+
+// Qwen2's networks have this class whatever the files name.
+TEST(BesideTokenizerJsonTest, AClassMayBeUsedAlways) {
+  const TokenizerOfNetwork always{.tokenizer_class = "Qwen2Tokenizer", .is_always_used = true};
+  constexpr std::string_view kOther = R"({"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "<|im_end|>"})";
+  EXPECT_TRUE(check(qwen_file(), {kOther}, always).ok());
+  EXPECT_FALSE(check(gemma_file(), {kOther}, always).ok());
+}
+
 TEST(BesideTokenizerJsonTest, RefusesOtherRulesForWords) {
   const std::string_view of_bert = R"({"tokenizer_class": "BertTokenizer", )";
   const auto with = [&](std::string_view rest) { return std::string(of_bert) + std::string(rest) + "}"; };
@@ -169,10 +218,9 @@ TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
   expect_refused(bert_file(), {R"({"tokenizer_class": "LlamaTokenizer"})"}, "not BPE");
   expect_refused(bert_file(), {R"({"tokenizer_class": "BertJapaneseTokenizer"})"}, "it reads none");
   EXPECT_TRUE(check(qwen_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"}).ok());
-  expect_refused(gemma_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"},
-                 "tokenizer_config.json: 'tokenizer_class' is 'LlamaTokenizer', which uses unknown rules; with "
+  expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "PegasusTokenizer"})"},
+                 "tokenizer_config.json: 'tokenizer_class' is 'PegasusTokenizer', which uses unknown rules; with "
                  "'PreTrainedTokenizerFast' only tokenizer.json counts");
-  expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "T5Tokenizer"})"}, "unknown rules");
   expect_refused(qwen_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, "'normalizer' is 'NFC' there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "'normalizer' is missing there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "GemmaTokenizer"})"}, "not Replace");
