@@ -54,6 +54,7 @@ struct Known {
   std::map<std::string, ValueRange, std::less<>> constants{};
   std::set<std::pair<std::string, std::string>> followers{};
   std::map<std::string, std::string> makers{};
+  Takers takers{};
 };
 
 // What is known about tensors at a place in a model: of a graph, and of the graphs around it.
@@ -155,9 +156,11 @@ class Walk {
     // of a node's outputs are known before the node.
     std::set<std::string_view> numbers(network.outputs.begin(), network.outputs.end());
     bool has_networks_within = false;
+    bool looks_beside = false;
     for (auto place = network.nodes.rbegin(); place != network.nodes.rend(); ++place) {
       const Node& node = *place;
       has_networks_within = has_networks_within || has_networks(node);
+      looks_beside = looks_beside || errors_.looks_beside(node.op);
       for (const std::string& output : node.outputs)
         known->makers.emplace(output, node.op);
       const bool moves = node.domain.empty() && (only_moves(node.op) || node.op == "Cast") &&
@@ -168,6 +171,7 @@ class Walk {
         if (!is_weight && !(moves && i == 0)) numbers.insert(node.inputs[i]);
       }
     }
+    if (looks_beside) known->takers = Takers(network);
     for (const auto& [name, constant] : network.constants) {
       Constant looked_at = constant;
       const std::size_t size = constant.type ? core::size_of(*constant.type) : 0;
@@ -279,7 +283,7 @@ class Walk {
       made = ranges_after(node, inputs);
     }
     if (error == nullptr || !error->empty()) return made;
-    *error = errors_.of({node, inputs, are_constant, made, known.followers, known.makers});
+    *error = errors_.of({node, inputs, are_constant, made, known.followers, known.makers, known.takers});
     if (!error->empty()) return made;
     // A vendor may have computed it before the run.
     bool is_same = true;
@@ -288,7 +292,7 @@ class Walk {
       constants[i] = true;
       is_same = false;
     }
-    if (!is_same) *error = errors_.of({node, inputs, are_constant, made, known.followers, known.makers});
+    if (!is_same) *error = errors_.of({node, inputs, are_constant, made, known.followers, known.makers, known.takers});
     return made;
   }
 

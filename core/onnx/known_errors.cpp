@@ -138,6 +138,16 @@ bool all_are_constant(const KnownErrors::Case& one) {
   return has_any;
 }
 
+// Whether another node of one of these operators, separated by |, takes the input as well.
+bool is_beside(std::string_view operators, const Node& node, const Takers& takers, std::size_t place) {
+  while (!operators.empty()) {
+    const std::string_view op = operators.substr(0, operators.find('|'));
+    operators.remove_prefix(std::min(op.size() + 1, operators.size()));
+    if (takers.count(node.inputs[place], op) > (op == node.op ? 1U : 0U)) return true;
+  }
+  return false;
+}
+
 bool holds(const KnownErrors::Condition& condition, const KnownErrors::Case& one) {
   const Node& node = one.node;
   if (condition.kind == ConditionKind::kConstant && condition.about == KnownErrors::kAll) return all_are_constant(one);
@@ -166,6 +176,8 @@ bool holds(const KnownErrors::Condition& condition, const KnownErrors::Case& one
       const auto maker = one.makers.find(node.inputs[i]);
       return maker != one.makers.end() && maker->second == condition.value;
     }
+    case ConditionKind::kBeside:
+      return node.has_input(i) && is_beside(condition.value, node, one.takers, i);
     case ConditionKind::kAny:
       return std::ranges::any_of(one.outputs, has_type) ||
              std::ranges::any_of(one.inputs,

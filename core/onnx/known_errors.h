@@ -23,6 +23,7 @@
 //   any:f64                                        an input or output has this type
 //   before:OP                                      a node of this operator takes one of the outputs
 //   after:I=OP                                     a node of this operator in the same graph makes the input
+//   beside:I=OP|OP                                 another node of one of these operators takes the same numbers
 //   may:KIND                                       numbers of this kind may reach the node (kNumberKinds); not in a
 //                                                  line that begins with +
 // Values are integers, texts, floating-point numbers as %g writes them, and lists of integers with commas. A line holds
@@ -45,6 +46,7 @@
 #include <vector>
 
 #include "core/onnx/network.h"
+#include "core/onnx/takers.h"
 #include "core/onnx/value_range.h"
 #include "core/result.h"
 #include "core/tensor/input_bound.h"
@@ -86,7 +88,10 @@ class KnownErrors {
     std::span<const ValueRange> outputs;
     const std::set<std::pair<std::string, std::string>>& followers;  // (a tensor, an operator that takes it)
     const std::map<std::string, std::string>& makers;                // the operator that makes a tensor
+    const Takers& takers;                                            // only if looks_beside(node.op)
   };
+  // Whether a line of this operator has the condition "beside".
+  [[nodiscard]] bool looks_beside(std::string_view op) const { return beside_.contains(op); }
   // Returns why the node is refused, or "" if it is computed as ONNX defines it.
   [[nodiscard]] std::string of(const Case& one) const;
 
@@ -100,6 +105,7 @@ class KnownErrors {
     kAny,
     kAttribute,
     kBefore,
+    kBeside,
     kConstant,
     kInput,
     kMany,
@@ -147,6 +153,7 @@ class KnownErrors {
   [[nodiscard]] static const Rule* met_by(const Case& one, const Rules& rules, std::string_view op);
 
   Rules rules_;
+  std::set<std::string, std::less<>> beside_;
   // By backend: what is taken, for the backends that have such lines.
   std::map<std::string, Rules, std::less<>> taken_;
 };

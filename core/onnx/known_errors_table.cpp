@@ -18,9 +18,9 @@ using core::StatusCode;
 using ConditionKind = KnownErrors::ConditionKind;
 
 // Indexed by ConditionKind.
-constexpr std::array<std::string_view, 17> kConditions{"after", "any", "attr",    "before", "const", "in",
-                                                       "many",  "may", "no-attr", "no-in",  "odd",   "open",
-                                                       "opset", "out", "rank",    "run",    "type"};
+constexpr std::array<std::string_view, 18> kConditions{"after", "any", "attr", "before",  "beside", "const",
+                                                       "in",    "many", "may", "no-attr", "no-in",  "odd",
+                                                       "open",  "opset", "out", "rank",    "run",    "type"};
 
 std::vector<std::string_view> parts_of(std::string_view text, char between) {
   std::vector<std::string_view> parts;
@@ -128,6 +128,7 @@ std::optional<KnownErrors::Condition> condition_of(std::string_view text) {
       if (!is_number(about) || condition.types == 0) return std::nullopt;
       return condition;
     case ConditionKind::kAfter:
+    case ConditionKind::kBeside:
       if (!is_number(about) || condition.value.empty() || condition.is_not) return std::nullopt;
       return condition;
     case ConditionKind::kRank:
@@ -202,6 +203,8 @@ Result<KnownErrors> KnownErrors::read(std::string_view table, std::string_view w
     if (!matters) continue;
     Rules& rules = rule.takes ? kept.taken_[std::string(backend_of(rule.runtime))] : kept.rules_;
     rules[rule.op].push_back(rule);
+    const auto is_beside = [](const Condition& condition) { return condition.kind == ConditionKind::kBeside; };
+    if (std::ranges::any_of(rule.conditions, is_beside)) kept.beside_.insert(rule.op);
   }
   return kept;
 }
