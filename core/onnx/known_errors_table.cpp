@@ -18,9 +18,9 @@ using core::StatusCode;
 using ConditionKind = KnownErrors::ConditionKind;
 
 // Indexed by ConditionKind.
-constexpr std::array<std::string_view, 18> kConditions{"after", "any", "attr", "before",  "beside", "const",
-                                                       "in",    "many", "may", "no-attr", "no-in",  "odd",
-                                                       "open",  "opset", "out", "rank",    "run",    "type"};
+constexpr std::array<std::string_view, 18> kConditions{"after", "any",   "attr", "before",  "beside", "const",
+                                                       "in",    "many",  "may",  "no-attr", "no-in",  "odd",
+                                                       "open",  "opset", "out",  "rank",    "run",    "type"};
 
 std::vector<std::string_view> parts_of(std::string_view text, char between) {
   std::vector<std::string_view> parts;

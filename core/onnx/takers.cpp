@@ -13,9 +13,9 @@ namespace latebind::onnx {
 namespace {
 
 // Operators that a vendor removes if they change nothing, such as a Slice of everything. All are counted as removed.
-constexpr std::array<std::string_view, 17> kRemoved{"Cast",    "CastLike", "Concat",  "Dropout", "Expand",  "Flatten",
-                                                    "Identity", "Max",     "Mean",    "Min",     "Pad",     "Reshape",
-                                                    "Slice",   "Squeeze",  "Sum",     "Tile",    "Unsqueeze"};
+constexpr std::array<std::string_view, 17> kRemoved{"Cast",     "CastLike", "Concat", "Dropout", "Expand",   "Flatten",
+                                                    "Identity", "Max",      "Mean",   "Min",     "Pad",      "Reshape",
+                                                    "Slice",    "Squeeze",  "Sum",    "Tile",    "Unsqueeze"};
 // Likewise, with a constant: x + 0, x * 1.
 constexpr std::array<std::string_view, 5> kRemovedWithConstant{"Add", "Div", "Mul", "Pow", "Sub"};
 
@@ -32,8 +32,8 @@ std::optional<std::size_t> passed_on(const Node& node, const Names& constants) {
     if (constants.contains(node.inputs[1])) return 0;
     return constants.contains(node.inputs[0]) ? std::optional<std::size_t>(1) : std::nullopt;
   }
-  const bool takes_many = node.op == "Concat" || node.op == "Max" || node.op == "Mean" || node.op == "Min" ||
-                          node.op == "Sum";
+  const bool takes_many =
+      node.op == "Concat" || node.op == "Max" || node.op == "Mean" || node.op == "Min" || node.op == "Sum";
   if (!is_listed(node.op, kRemoved) || (takes_many && node.inputs.size() > 1)) return {};
   return 0;
 }
