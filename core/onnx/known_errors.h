@@ -17,12 +17,13 @@
 //   const:I  const:all                             the input is constant; all of them are
 //   odd:I                                          the input may be other than an even number
 //   type:I=f32|f16                                 the type of the input
-//   rank:I=2                                       the rank of the input, which holds also if the rank is not known
+//   rank:I=2  rank:I=out                           the rank of the input; equals that of the first output. Both hold also
+//                                                  if a rank is not known
 //   many:I                                         the input may have more than one element
 //   open:I                                         the input is known only during a run, and so is one of its sizes
 //   any:f64                                        an input or output has this type
 //   before:OP                                      a node of this operator takes one of the outputs
-//   after:I=OP                                     a node of this operator in the same graph makes the input
+//   after:I=OP|OP                                  a node of one of these operators in the same graph makes the input
 //   beside:I=OP|OP                                 another node of one of these operators takes the same numbers
 //   may:KIND                                       numbers of this kind may reach the node (kNumberKinds); not in a
 //                                                  line that begins with +
@@ -38,6 +39,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -98,6 +100,8 @@ class KnownErrors {
   // In the place of an input in the table.
   static constexpr std::string_view kAll = "all";
   static constexpr std::string_view kAnyInput = "any";
+  // In the place of a rank.
+  static constexpr std::string_view kOutput = "out";
 
   // In alphabetical order of their words in the table.
   enum class ConditionKind : std::uint8_t {
@@ -129,7 +133,7 @@ class KnownErrors {
     bool is_not = false;
     bool has_value = false;
     std::size_t place = 0;
-    std::size_t rank = 0;  // for kRank
+    std::optional<std::size_t> rank{};  // for kRank; std::nullopt: that of the first output
     std::int64_t low = 0;  // for kOpset
     std::int64_t high = 0;
     std::uint32_t types = 0;      // for kAny and kType: a bit for each ElementType

@@ -42,10 +42,15 @@ std::map<std::string, std::int64_t> indices_looked_up(const Network& network) {
       makers[output] = &node;
     if (!looks_up(node.op) || !node.domain.empty() || node.inputs.size() < 2) continue;
     std::vector<std::int64_t> shape;
-    if (const auto table = network.constants.find(node.inputs[0]); table != network.constants.end()) {
+    std::string_view data = node.inputs[0];
+    for (auto maker = makers.find(data); maker != makers.end(); maker = makers.find(data)) {
+      if (maker->second->op != "Cast" || maker->second->inputs.empty()) break;
+      data = maker->second->inputs[0];
+    }
+    if (const auto table = network.constants.find(data); table != network.constants.end()) {
       shape = table->second.shape;
-    } else if (const auto data = network.declared.find(node.inputs[0]); data != network.declared.end()) {
-      shape = data->second.shape;
+    } else if (const auto declared = network.declared.find(data); declared != network.declared.end()) {
+      shape = declared->second.shape;
     }
     if (node.op == "GatherND" && !shape.empty()) {
       // Which dimension an index refers to depends on its place: the smallest one limits all.

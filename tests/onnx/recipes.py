@@ -523,6 +523,12 @@ def layers() -> Iterator[Recipe]:
             for is_dynamic in (False, True):
                 yield Recipe(op, f"{label}{' dynamic' if is_dynamic else ''}", {V: "f32"}, {V: (3, 2, 2)}, (layer, *nodes), fixed,
                              ("z", "z2") if nodes else ("z",), is_dynamic=is_dynamic)  # fmt: skip
+    # A reduction of several dimensions, and a shape of as many as are left.
+    for op in ("ReduceSum", "ReduceMax", "ReduceMean"):
+        for label, last, more in (("Flatten", helper.make_node("Flatten", ["a"], ["z"], axis=0), {}), ("Reshape", helper.make_node("Reshape", ["a", "to"], ["z"]), {"to": i64(-1, 1)})):
+            nodes = (helper.make_node(op, [V, "axes"], ["a"], keepdims=0), last)
+            for is_dynamic in (False, True):
+                yield Recipe(label, f"after {op}{' dynamic' if is_dynamic else ''}", {V: "f32"}, {V: (5, 2, 3, 4)}, nodes, {"axes": i64(0, 1), **more}, is_dynamic=is_dynamic)
     yield one("LRN", "size 1", {V: "f32"}, {V: (1, 2, 3, 3)}, {"size": 1})
     yield one("Attention", "", {V: "f32", W: "f32", "v": "f32"}, {V: (1, 2, 3, 4), W: (1, 2, 3, 4), "v": (1, 2, 3, 4)}, {"scale": 0.5}, opset=23)
     for to in ("bool", "i64", "f32"):
