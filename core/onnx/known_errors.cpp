@@ -154,9 +154,8 @@ bool is_among(std::string_view op, std::string_view operators) {
 
 // Whether another node of one of these operators takes the input as well.
 bool is_beside(std::string_view operators, const Node& node, const Takers& takers, std::size_t place) {
-  return any_of_operators(operators, [&](std::string_view op) {
-    return takers.count(node.inputs[place], op) > (op == node.op ? 1U : 0U);
-  });
+  return any_of_operators(
+      operators, [&](std::string_view op) { return takers.count(node.inputs[place], op) > (op == node.op ? 1U : 0U); });
 }
 
 bool holds(const KnownErrors::Condition& condition, const KnownErrors::Case& one) {

@@ -17,7 +17,8 @@
 //   const:I  const:all                             the input is constant; all of them are
 //   odd:I                                          the input may be other than an even number
 //   type:I=f32|f16                                 the type of the input
-//   rank:I=2  rank:I=out                           the rank of the input; equals that of the first output. Both hold also
+//   rank:I=2  rank:I=out                           the rank of the input; equals that of the first output. Both hold
+//   also
 //                                                  if a rank is not known
 //   many:I                                         the input may have more than one element
 //   open:I                                         the input is known only during a run, and so is one of its sizes
@@ -134,7 +135,7 @@ class KnownErrors {
     bool has_value = false;
     std::size_t place = 0;
     std::optional<std::size_t> rank{};  // for kRank; std::nullopt: that of the first output
-    std::int64_t low = 0;  // for kOpset
+    std::int64_t low = 0;               // for kOpset
     std::int64_t high = 0;
     std::uint32_t types = 0;      // for kAny and kType: a bit for each ElementType
     NumberKind number_kind = {};  // for kMay

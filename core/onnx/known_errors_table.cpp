@@ -135,7 +135,8 @@ std::optional<KnownErrors::Condition> condition_of(std::string_view text) {
       if (!is_number(about)) return std::nullopt;
       if (condition.value == KnownErrors::kOutput) return condition;
       if (!is_number(condition.value)) return std::nullopt;
-      std::from_chars(condition.value.data(), condition.value.data() + condition.value.size(), condition.rank.emplace());
+      std::from_chars(condition.value.data(), condition.value.data() + condition.value.size(),
+                      condition.rank.emplace());
       return condition;
     case ConditionKind::kConstant:
       if ((!is_number(about) && about != KnownErrors::kAll) || condition.has_value) return std::nullopt;

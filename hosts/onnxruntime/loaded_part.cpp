@@ -214,9 +214,6 @@ LoadedPart& LoadedPart::on_host() {
       outputs.push_back(output.name);
     other->name_ports(inputs, outputs);
     other->bind(node_inputs_, node_outputs_);
-    // Declared sizes may be wrong, about which the host only warns: it allocates the outputs itself.
-    for (TensorInfo& output : other->outputs_)
-      std::ranges::fill(output.shape, LB_DYNAMIC);
     on_host_ = std::move(other);
   }
   return *on_host_;

@@ -128,6 +128,19 @@ class ConditionTest : public ::testing::Test {
   std::map<std::string, std::string> makers{{"a", "Before"}};
 };
 
+TEST_F(ConditionTest, TellOfRanksAndOfOneOfSeveralNeighbours) {
+  EXPECT_TRUE(holds("rank:0=out"));  // neither is known
+  output.rank = 2;
+  EXPECT_TRUE(holds("rank:0=out"));
+  first.rank = 2;
+  EXPECT_TRUE(holds("rank:0=out"));
+  first.rank = 3;
+  EXPECT_FALSE(holds("rank:0=out"));
+  EXPECT_TRUE(holds("rank:0=3"));
+  EXPECT_TRUE(holds("after:0=Other|Before"));
+  EXPECT_FALSE(holds("after:0=Other|Another"));
+}
+
 TEST_F(ConditionTest, TellOfAttributesInputsAndNeighbours) {
   node.attributes["axis"] = integer(1);
   EXPECT_TRUE(holds(""));
