@@ -119,7 +119,11 @@ class Walk {
 
   const NetworkFacts& facts_of(const Network& network) {
     auto& facts = facts_[&network];
-    if (facts == nullptr) facts = std::make_unique<NetworkFacts>(NetworkFacts::of(network));
+    if (facts == nullptr) {
+      facts = std::make_unique<NetworkFacts>(NetworkFacts::of(network));
+      const auto looks_beside = [this](const Node& node) { return errors_.looks_beside(node.op); };
+      if (std::ranges::any_of(network.nodes, looks_beside)) facts->takers = Takers(network);
+    }
     return *facts;
   }
 
@@ -224,7 +228,7 @@ class Walk {
       made = ranges_after(node, inputs);
     }
     if (error == nullptr || !error->empty()) return made;
-    *error = errors_.of({node, inputs, are_constant, made, facts.followers, facts.makers});
+    *error = errors_.of({node, inputs, are_constant, made, facts.followers, facts.makers, facts.takers});
     if (!error->empty()) return made;
     // A vendor may have computed it before the run.
     bool is_same = true;
@@ -233,7 +237,7 @@ class Walk {
       constants[i] = true;
       is_same = false;
     }
-    if (!is_same) *error = errors_.of({node, inputs, are_constant, made, facts.followers, facts.makers});
+    if (!is_same) *error = errors_.of({node, inputs, are_constant, made, facts.followers, facts.makers, facts.takers});
     return made;
   }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/onnx/network.h"
+#include "core/onnx/takers.h"
 #include "core/onnx/value_range.h"
 
 namespace latebind::onnx {
@@ -20,6 +21,7 @@ struct NetworkFacts {
   std::map<std::string, ValueRange, std::less<>> constants{};
   std::set<std::pair<std::string, std::string>> followers{};  // a tensor, and an operator that takes it
   std::map<std::string, std::string> makers{};                // a tensor, and the operator that makes it
+  Takers takers{};  // only if a known error depends on them; of() leaves it empty
 };
 
 // Whether the node's attributes contain graphs, such as the branches of an If.

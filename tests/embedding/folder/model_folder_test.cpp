@@ -28,12 +28,12 @@ TEST_F(ModelFolderTest, ReadsEveryFile) {
 }
 
 TEST_F(ModelFolderTest, TheSpecificationCanBePrinted) {
-  const json described = open()->describe();
+  const core::Json described = open()->describe();
   EXPECT_EQ(described["name"], "ModelFolderTest.TheSpecificationCanBePrinted");
   EXPECT_EQ(described["input"]["kind"], "text");
   EXPECT_EQ(described["input"]["tokens_max"], 20);
   EXPECT_EQ(described["network"]["form"], "weights");
-  EXPECT_EQ(described["network"]["files"], json::array({"model.safetensors"}));
+  EXPECT_EQ(described["network"]["files"], core::Json::array({"model.safetensors"}));
   EXPECT_EQ(described["outputs"]["dense"]["pooling"], "mean");
   EXPECT_EQ(described["outputs"]["dense"]["length_1"], true);
   EXPECT_TRUE(described["outputs"].contains("token_vectors"));

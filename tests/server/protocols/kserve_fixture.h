@@ -13,12 +13,12 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/failover/placed_model.h"
-#include "core/json.h"
 #include "core/platform/thread_nice.h"
 #include "server/protocols/kserve_request.h"
 #include "server/protocols/route.h"
