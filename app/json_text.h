@@ -24,7 +24,7 @@ using core::Json;
 // The reason for a failure. Empty if `status` is ok.
 [[nodiscard]] std::string reason_of(const core::Status& status);
 
-// Rounds to this many significant digits.
+// Rounds to this many digits after the decimal point.
 [[nodiscard]] double rounded(double value, int decimals);
 
 }  // namespace latebind::app

@@ -9,8 +9,8 @@
 
 namespace latebind::embedding {
 
-using core::Result;
 using core::Json;
+using core::Result;
 using std::filesystem::path;
 
 Result<std::shared_ptr<const Network>> read_eurobert(const Json& config, const path& file) {

@@ -8,8 +8,8 @@
 
 namespace latebind::embedding {
 
-using core::Result;
 using core::Json;
+using core::Result;
 using std::filesystem::path;
 
 Result<std::shared_ptr<const Network>> read_gemma(const Json& config, const path& file) {

@@ -14,8 +14,8 @@
 
 namespace latebind::embedding {
 
-using core::Result;
 using core::Json;
+using core::Result;
 using std::filesystem::path;
 
 Result<std::vector<std::optional<std::size_t>>> read_qwen_windows(const Json& config, const path& file,

@@ -20,7 +20,6 @@ namespace latebind::embedding {
                                                                         const std::filesystem::path& file);
 
 // Reads the configuration, with the padding's id.
-[[nodiscard]] core::Result<BertConfig> read_roberta_config(const core::Json& config,
-                                                           const std::filesystem::path& file);
+[[nodiscard]] core::Result<BertConfig> read_roberta_config(const core::Json& config, const std::filesystem::path& file);
 
 }  // namespace latebind::embedding

@@ -13,10 +13,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using graph::Value;
-using core::Json;
 using std::filesystem::path;
 
 struct T5Config {

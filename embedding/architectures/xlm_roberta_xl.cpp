@@ -11,9 +11,9 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using graph::Value;
-using core::Json;
 using std::filesystem::path;
 
 // Tensors of a layer, below "encoder.layer.N.".

@@ -26,9 +26,8 @@ bool JsonLists::take_ids(Vocabulary& vocabulary) {
   return take_object([&](std::string_view token) {
     const auto id = text_.take_whole_number();
     if (id && (text_.is_before(',') || text_.is_before('}'))) return keep(vocabulary.add(token, *id));
-    return keep(
-        {StatusCode::kInvalidModel, fmt::format("the id of {} is not a whole number from 0 to {}", core::quoted(token),
-                                                Vocabulary::kIdEnd - 1)});
+    return keep({StatusCode::kInvalidModel, fmt::format("the id of {} is not a whole number from 0 to {}",
+                                                        core::quoted(token), Vocabulary::kIdEnd - 1)});
   });
 }
 

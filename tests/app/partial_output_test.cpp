@@ -199,8 +199,7 @@ TEST_F(PartialOutputTest, InputsAreTheSameOnceTheyWereWritten) {
 }
 
 TEST(ManifestTest, NamesWhatDiffers) {
-  const Json was =
-      json_of(R"({"a": {"b": 1, "c": null}, "in": [{"name": "x", "n": 1}, {"name": "y"}]})");
+  const Json was = json_of(R"({"a": {"b": 1, "c": null}, "in": [{"name": "x", "n": 1}, {"name": "y"}]})");
   EXPECT_TRUE(differences(was, was).empty());
   const Json now = json_of(R"({"a": {"b": "2", "d": true}, "in": [{"name": "x", "n": 2}]})");
   std::vector<std::string> found;

@@ -303,9 +303,7 @@ TEST(LatebindInfoTest, WhatWasRefusedIsReadWithinBounds) {
   const auto refuse = [&](const char* pointer, const nlohmann::json& value) {
     nlohmann::json changed = good;
     changed[nlohmann::json::json_pointer(pointer)] = value;
-    EXPECT_EQ(parse_latebind_info(json_of(changed), "here").status().code(),
-              StatusCode::kInvalidModel)
-        << pointer;
+    EXPECT_EQ(parse_latebind_info(json_of(changed), "here").status().code(), StatusCode::kInvalidModel) << pointer;
   };
   refuse("/refused", "all");
   refuse("/refused/0", 7);

@@ -299,3 +299,10 @@ def test_every_command_has_a_manual_page(tmp_path):
         assert page.isascii(), "groff takes it as it is"
     assert "latebind\\-embed" in (tmp_path / "latebind-embed.1").read_text()
     assert not (tmp_path / "latebind-complete.1").exists()
+
+
+@pytest.mark.parametrize("command", ["search", "rerank"])
+def test_an_empty_query_is_refused(command, tmp_path):
+    texts = tmp_path / "notes.txt"
+    texts.write_text("a cat\n")
+    assert "--query is empty: give the text" in bad(2, command, TINY, "--query", "", texts)

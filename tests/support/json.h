@@ -2,10 +2,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <concepts>
 #include <deque>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 

@@ -51,12 +51,10 @@ class ClassCheck {
     const std::string other = other_part();
     if (!other.empty()) {
       return {StatusCode::kUnsupported,
-              fmt::format("{}, which uses other rules than tokenizer.json: {}; {} only tokenizer.json counts", name(),
-                          other, remedy())};
+              fmt::format("{}, which uses other rules than tokenizer.json: {}{}", name(), other, remedy())};
     }
     if (made_by_.maker == Maker::kOther) {
-      return {StatusCode::kUnsupported,
-              fmt::format("{}, which uses unknown rules; {} only tokenizer.json counts", name(), remedy())};
+      return {StatusCode::kUnsupported, fmt::format("{}, which uses unknown rules{}", name(), remedy())};
     }
     LB_RETURN_IF_ERROR(check_tokens_of_class());
     switch (made_by_.maker) {
@@ -124,12 +122,17 @@ class ClassCheck {
   // The source of the class's name.
   [[nodiscard]] std::string name() const {
     if (!named_in_.empty()) return fmt::format("{}: 'tokenizer_class' is {}", named_in_, core::quoted(made_by_.name));
+    if (beside_.network.is_always_used)
+      return fmt::format("config.json: 'model_type' always means {}", core::quoted(made_by_.name));
     return fmt::format("config.json: 'model_type' means {} if no file names a 'tokenizer_class'",
                        core::quoted(made_by_.name));
   }
+  // The end of a message about a class: how tokenizer.json alone counts, if it can.
   [[nodiscard]] std::string_view remedy() const {
-    return named_in_.empty() ? "with 'tokenizer_class' 'PreTrainedTokenizerFast' in tokenizer_config.json"
-                             : "with 'PreTrainedTokenizerFast'";
+    if (beside_.network.is_always_used) return {};
+    return named_in_.empty() ? "; with 'tokenizer_class' 'PreTrainedTokenizerFast' in tokenizer_config.json only "
+                               "tokenizer.json counts"
+                             : "; with 'PreTrainedTokenizerFast' only tokenizer.json counts";
   }
   [[nodiscard]] const Json* bytes() const { return part_of_type(pre_tokenizers_, "ByteLevel"); }
 
@@ -265,11 +268,9 @@ class ClassCheck {
     if (!end.text) return no_token(end, "eos_token");
     if (*end.text != "</s>") return other_token(end, "eos_token", "T5Tokenizer puts '</s>' after a text");
     if (around[0].empty() && around[1] == "</s>") return {};
-    return {
-        StatusCode::kUnsupported,
-        fmt::format("{}, which puts '</s>' after a text and nothing before it, but tokenizer.json does not; {} only "
-                    "tokenizer.json counts",
-                    name(), remedy())};
+    return {StatusCode::kUnsupported,
+            fmt::format("{}, which puts '</s>' after a text and nothing before it, but tokenizer.json does not{}",
+                        name(), remedy())};
   }
 
   [[nodiscard]] Status check_unknown() const {

@@ -169,9 +169,7 @@ TEST(TokenizerOfNetworkTest, IsTheClassThatTheReferenceTakes) {
     const json& config = recorded["config"];
     if (config.contains("tokenizer_class")) continue;
     if (recorded.value("tokenizer_config", json::object()).contains("tokenizer_class")) continue;
-    EXPECT_EQ(tokenizer_of_network(json_of(config)).tokenizer_class,
-              recorded["class"].get<std::string>())
-        << config;
+    EXPECT_EQ(tokenizer_of_network(json_of(config)).tokenizer_class, recorded["class"].get<std::string>()) << config;
     ++compared;
   }
   EXPECT_GT(compared, 15U);

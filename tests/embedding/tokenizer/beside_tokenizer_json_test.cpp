@@ -54,8 +54,7 @@ core::Json xlm_roberta_file() {
   file["normalizer"] = {{"type", "Precompiled"}};
   file["pre_tokenizer"] = json_of(R"({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"},
       {"type": "Metaspace", "replacement": "▁", "add_prefix_space": true}]})");
-  file["post_processor"] =
-      json_of(R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}},
+  file["post_processor"] = json_of(R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}},
       {"Sequence": {"id": "A"}}, {"SpecialToken": {"id": "</s>"}}]})");
   file["model"] = {{"type", "Unigram"}};
   return file;
@@ -98,7 +97,7 @@ Status check(const core::Json& file, std::initializer_list<std::string_view> tex
              const TokenizerOfNetwork& network = {}) {
   BesideTokenizerJson beside{.network = network};
   std::optional<core::Json>* const slots[] = {&beside.tokenizer_config, &beside.special_tokens_map,
-                                                  &beside.added_tokens};
+                                              &beside.added_tokens};
   std::size_t i = 0;
   for (const std::string_view text : texts) {
     if (!text.empty()) *slots[i] = json_of(text);
@@ -357,8 +356,7 @@ TEST(BesideTokenizerJsonTest, ClassesForSentencePieceMakeTheirParts) {
   core::Json file = xlm_roberta_file();
   file["normalizer"] = json_of(R"({"type": "Sequence", "normalizers": [
       {"type": "Precompiled", "precompiled_charsmap": "AAAA"}, {"type": "Strip", "strip_left": false}]})");
-  file["pre_tokenizer"] =
-      json_of(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"})");
+  file["pre_tokenizer"] = json_of(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"})");
   file["model"] = {{"type", "Unigram"}, {"unk_id", 0U}, {"byte_fallback", true}};
   BesideTokenizerJson beside{.tokenizer_config = core::Json{{"tokenizer_class", "XLMRobertaTokenizer"}}};
   core::Json root = file;
@@ -384,9 +382,9 @@ TEST(BesideTokenizerJsonTest, ClassesForSentencePieceMakeTheirParts) {
   // The same where the kind of network alone names the class.
   const core::Json made = [&] {
     core::Json named = file;
-    EXPECT_TRUE(take_beside_tokenizer_json(
-                    {.tokenizer_config = core::Json{{"tokenizer_class", "XLMRobertaTokenizer"}}}, named)
-                    .ok());
+    EXPECT_TRUE(
+        take_beside_tokenizer_json({.tokenizer_config = core::Json{{"tokenizer_class", "XLMRobertaTokenizer"}}}, named)
+            .ok());
     return named;
   }();
   beside = {.network = {.tokenizer_class = "XLMRobertaTokenizer"}};
