@@ -192,6 +192,7 @@ class Json {
   friend bool operator==(const Json& a, std::string_view text) { return a.is_string() && a.text() == text; }
   friend bool operator==(const Json& a, const char* text) { return a == std::string_view(text); }
   friend bool operator==(const Json& a, const std::string& text) { return a == std::string_view(text); }
+  friend bool operator==(const Json& a, std::nullptr_t) { return a.is_null(); }
 
   // The text of the value: on one line, or with this indentation. Bytes that are not UTF-8 become U+FFFD, and numbers
   // that are not finite become null.

@@ -86,6 +86,8 @@ TEST(JsonValueTest, EqualsByValue) {
   EXPECT_NE(Json::array({1, 2}), Json::array({2, 1}));
   EXPECT_EQ(Json("a"), "a");
   EXPECT_NE(Json(1), "1");
+  EXPECT_TRUE(Json() == nullptr);
+  EXPECT_FALSE(Json("a") == nullptr);
 }
 
 TEST(JsonValueTest, CopiesAndMovesWhole) {
