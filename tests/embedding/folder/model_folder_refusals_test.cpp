@@ -98,7 +98,7 @@ TEST_F(ModelFolderTest, RefusesVariantsOfBertByName) {
     json value;
   };
   for (const Case& refused :
-       {Case{"model_type", "t5"}, Case{"hidden_act", "quick_gelu"}, Case{"position_embedding_type", "relative_key"},
+       {Case{"model_type", "whisper"}, Case{"hidden_act", "quick_gelu"}, Case{"position_embedding_type", "relative_key"},
         Case{"is_decoder", true}, Case{"pruned_heads", {{"0", {1}}}}, Case{"quantization_config", json::object()}}) {
     const auto document = json::parse(testing::read_file(scratch_.path() / "config.json"));
     scratch_.set("config.json", refused.key, refused.value);
@@ -196,7 +196,7 @@ TEST_F(ModelFolderTest, AListOfPiecesThatAreNotThereLeavesTheOnnxFile) {
   EXPECT_TRUE(open()->documents().network.weights.empty());
   EXPECT_TRUE(open()->documents().network.onnx_file);
   // Nobody reads the list of a model that is not known.
-  scratch_.set("config.json", "model_type", "t5");
+  scratch_.set("config.json", "model_type", "whisper");
   scratch_.write("model.safetensors.index.json", "no JSON");
   EXPECT_TRUE(open().ok()) << open().status().to_string();
 }
@@ -207,7 +207,7 @@ TEST_F(ModelFolderTest, TakesAReadyOnnxFileOfAnyArchitecture) {
   ASSERT_TRUE(open().ok()) << open().status().to_string();
   EXPECT_EQ(open()->documents().network.onnx_file, scratch_.path() / "onnx" / "model.onnx");
   EXPECT_TRUE(open()->documents().network.weights.empty());
-  scratch_.set("config.json", "model_type", "t5");
+  scratch_.set("config.json", "model_type", "whisper");
   const auto other = open();
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(other->documents().network.network, nullptr);

@@ -208,7 +208,7 @@ TEST(FilePlanTest, TakesOnnxWithItsTensorsWhereThereAreNoWeightsForUs) {
 }
 
 TEST(FilePlanTest, LeavesThePiecesOfWhatIsNotKnown) {
-  const auto taken = plan({{"config.json", R"({"model_type": "t5"})"},
+  const auto taken = plan({{"config.json", R"({"model_type": "whisper"})"},
                            {"tokenizer.json", ""},
                            {"model.safetensors.index.json", R"({"weight_map": {"a": "one.safetensors"}})"},
                            {"one.safetensors", ""},
@@ -218,10 +218,10 @@ TEST(FilePlanTest, LeavesThePiecesOfWhatIsNotKnown) {
 }
 
 TEST(FilePlanTest, TakesOnnxForWhatIsNoBert) {
-  Files files{{"config.json", R"({"model_type": "t5"})"}, {"tokenizer.json", ""}, {"model.safetensors", ""}};
+  Files files{{"config.json", R"({"model_type": "whisper"})"}, {"tokenizer.json", ""}, {"model.safetensors", ""}};
   const auto refused = plan(files);
   EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported);
-  EXPECT_THAT(refused.status().to_string(), HasSubstr("'t5'"));
+  EXPECT_THAT(refused.status().to_string(), HasSubstr("'whisper'"));
   files.emplace("onnx/model.onnx", "");
   const auto taken = plan(files);
   ASSERT_TRUE(taken.ok()) << taken.status().to_string();
