@@ -120,7 +120,7 @@ TEST_F(ModelFolderTest, RefusalsNameTheNearestThatWorksAndAllThatDo) {
   const std::string_view modules = "supported are Transformer and Pooling";
   scratch_.write("config_sentence_transformers.json", "{}");
   for (const Case& refused :
-       {Case{"config.json", "model_type", "xlm-roberta-xl", "xlm-roberta",
+       {Case{"config.json", "model_type", "xlm-roberta-xxl", "xlm-roberta-xl",
              "without an ONNX file, these work: albert, bert, camembert"},
         Case{"config.json", "hidden_act", "quick_gelu", "gelu", "supported are gelu, gelu_python, gelu_new"},
         Case{"config.json", "hidden_act", "ReLU6", "relu", "silu and swish"},
