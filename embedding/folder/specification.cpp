@@ -19,6 +19,7 @@
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
+#include "embedding/weights/open_tensors.h"
 #include "embedding/weights/safetensors.h"
 
 namespace latebind::embedding {
@@ -41,9 +42,9 @@ Result<NetworkSpec> read_table(const ModelFiles& files, const FolderContents& co
                                                        core::printable(weights), kSafetensorsFile));
     }
   }
-  const path file = contents.transformer / kSafetensorsFile;
+  const path file = single_weights_file(files, contents.transformer);
   LB_ASSIGN_OR_RETURN(StoredFile stored, files.open_file(file));
-  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::from_part(std::move(stored.part), stored.name));
+  LB_ASSIGN_OR_RETURN(const TensorFile weights, open_tensors(std::move(stored.part), stored.name));
   LB_ASSIGN_OR_RETURN(TermTable table, TermTable::read(weights));
   return NetworkSpec{
       .is_static = true, .term_table = std::make_shared<const TermTable>(std::move(table)), .term_table_file = file};
@@ -94,8 +95,9 @@ std::vector<path> list_small_files(const Declaration& given, const NetworkSpec& 
   std::vector<path> list{contents.tokenizer_file, contents.config.file, place / "modules.json"};
   if (modules.listed) list.insert(list.end(), {contents.own.file, contents.of_transformer.file});
   list.push_back(contents.transformer / kTokenizerConfigFile);
-  if (!network.weights.empty() && network.weights.front().file.filename() != kSafetensorsFile) {
-    list.push_back(contents.transformer / kWeightsIndexFile);
+  if (!network.weights.empty() && network.weights.front().file != single_weights_file(files, contents.transformer)) {
+    for (const std::string_view name : {kWeightsIndexFile, kTorchIndexFile})
+      list.push_back(contents.transformer / name);
   }
   std::ranges::copy(contents.tokenizer_companions, std::back_inserter(list));
   const bool reads_more = !network.is_static || network.term_table != nullptr;

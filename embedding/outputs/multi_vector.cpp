@@ -11,7 +11,7 @@
 #include "embedding/outputs/onnx_end.h"
 #include "embedding/outputs/pooling.h"
 #include "embedding/outputs/token_vectors.h"
-#include "embedding/weights/safetensors.h"
+#include "embedding/weights/open_tensors.h"
 
 namespace latebind::embedding {
 
@@ -33,7 +33,7 @@ Result<DenseModule> read_projection(const ModelFiles& files, const NetworkSpec& 
   std::string name;
   for (const WeightsFile& weights : network.weights) {
     LB_ASSIGN_OR_RETURN(StoredFile stored, files.open_file(weights.file));
-    LB_ASSIGN_OR_RETURN(const Safetensors tensors, Safetensors::from_part(std::move(stored.part), stored.name));
+    LB_ASSIGN_OR_RETURN(const TensorFile tensors, open_tensors(std::move(stored.part), stored.name));
     name = tensors.name();
     const auto shape = tensors.shape_of(kName);
     if (!shape) continue;

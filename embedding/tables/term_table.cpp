@@ -39,7 +39,7 @@ std::vector<float> numbers_of(const StoredTensor& tensor) {
 
 }  // namespace
 
-Result<TermTable> TermTable::read(const Safetensors& file) {
+Result<TermTable> TermTable::read(const TensorFile& file) {
   const auto invalid = [&](std::string_view what) {
     return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", file.name(), what));
   };

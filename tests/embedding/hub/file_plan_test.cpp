@@ -232,7 +232,7 @@ TEST(FilePlanTest, SaysWhatIsMissing) {
   EXPECT_THAT(plan({}).status().to_string(), HasSubstr("no config.json and tokenizer.json"));
   EXPECT_THAT(plan({{"config.json", kBert}}).status().to_string(), HasSubstr("no tokenizer.json"));
   EXPECT_THAT(plan({{"config.json", kBert}, {"tokenizer.json", ""}}).status().to_string(),
-              HasSubstr("neither model.safetensors nor onnx/model.onnx"));
+              HasSubstr("none of model.safetensors, pytorch_model.bin or onnx/model.onnx"));
 }
 
 TEST(FilePlanTest, RefusesModulesThatLeadOut) {
