@@ -134,6 +134,15 @@ std::string recommended_reference() {
 }
 
 // The fixed text of docs/models.md, by its chapters.
+constexpr std::string_view kWeightsText =
+    "## Weights\n\n"
+    "The first of these forms that a folder has is used, and is the one that `latebind pull` downloads:\n\n"
+    "1. `model.safetensors`, or its pieces, which `model.safetensors.index.json` lists;\n"
+    "2. `pytorch_model.bin`, or its pieces, which `pytorch_model.bin.index.json` lists, as `torch.save()` writes them:\n"
+    "   the ZIP of today, or the format of releases before 1.6;\n"
+    "3. `onnx/model.onnx` or `model.onnx`.\n\n"
+    "Nothing in a file of `torch.save()` is executed: its tensors are read as data, and anything else is refused by\n"
+    "name. Weights of f32, f16 and bf16 are used; other types are refused when a network needs them.\n\n";
 constexpr std::string_view kNetworksNotes =
     "\n"
     "The following are not supported in any network: cross-attention, pruned heads, quantized checkpoints, adapters\n"
@@ -260,11 +269,12 @@ constexpr std::string_view kTokenizerPartsText =
 std::string models_reference() {
   std::string text =
       "# Models\n\n"
-      "A model is a folder in the layout of the hub: `config.json`, `model.safetensors` (or its pieces, listed in\n"
-      "`model.safetensors.index.json`), `tokenizer.json` (or a [vocabulary](#vocabularies)), and the modules of\n"
-      "sentence-transformers. Latebind reads it directly, without an export and without Python. `latebind models\n"
-      "--reference` prints this page; `latebind models --networks` prints its lists, with `--json` for programs.\n\n";
+      "A model is a folder in the layout of the hub: `config.json`, the [weights](#weights), `tokenizer.json` (or a\n"
+      "[vocabulary](#vocabularies)), and the modules of sentence-transformers. Latebind reads it directly, without an\n"
+      "export and without Python. `latebind models --reference` prints this page; `latebind models --networks` prints\n"
+      "its lists, with `--json` for programs.\n\n";
   text += recommended_reference();
+  text += kWeightsText;
   text +=
       "## Networks\n\n"
       "Networks are identified by the `model_type` of `config.json`. Each was compared with the results of\n"
