@@ -43,7 +43,10 @@ struct Plan {
 Result<Plan> plan_of(const Specification& model, const GraphOptions& options) {
   LB_ASSIGN_OR_RETURN(OutputList outputs, model.find_outputs(options.outputs));
   const bool from_states = std::ranges::any_of(outputs, [&](const auto& output) {
-    return output->end(false).hidden_states || (options.pools_here && output->pools_here());
+    const NetworkEnd end = output->end(false);
+    // Vectors of tokens beside vectors of texts: `native` computes nothing of the tokens after the network has pooled.
+    const bool is_beside = end.token_vectors && outputs.size() > 1;
+    return end.hidden_states || is_beside || (options.pools_here && output->pools_here());
   });
   return Plan{.outputs = std::move(outputs), .from_states = from_states};
 }

@@ -116,6 +116,10 @@ std::vector<path> list_small_files(const Declaration& given, const NetworkSpec& 
   return small_files;
 }
 
+bool has_beside(const ModelFiles& files, const OutputKind& kind, const path& file) {
+  return kind.read_beside != nullptr && files.has(file);
+}
+
 }  // namespace
 
 Result<Specification> read_specification(ModelFiles files, const Modules& modules, const FolderOptions& options) {
@@ -151,15 +155,26 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
   LB_ASSIGN_OR_RETURN(auto own_output, kind->read(given, read.network));
   LB_ASSIGN_OR_RETURN(read.input, read_input(given, *kind, read.network));
   read.outputs.push_back(std::move(own_output));
+  std::vector<path> beside;
   for (const OutputKind* const one : output_kinds()) {
-    if (one->input != nullptr || read.network.term_table != nullptr) continue;
-    LB_ASSIGN_OR_RETURN(read.outputs.emplace_back(), one->read(given, read.network));
+    if (read.network.term_table != nullptr) break;
+    if (one->input == nullptr) {
+      LB_ASSIGN_OR_RETURN(read.outputs.emplace_back(), one->read(given, read.network));
+    } else if (const path file = contents.transformer / one->file_beside; one != kind && has_beside(files, *one, file)) {
+      if (kind->input != &kTextInput || modules.is_static || read.network.weights.empty()) continue;
+      LB_ASSIGN_OR_RETURN(read.outputs.emplace_back(), one->read_beside(given, read.network));
+      beside.push_back(file);
+    }
   }
   if (!modules.listed && kind->assumes_pooling) {
     read.assumed = say_default_pooling(files, *contents.config.read, modules.pooling);
   }
   const bool expands_queries = read.input.roles && read.input.roles->query.expansion;
   read.small_files = list_small_files(given, read.network, expands_queries);
+  for (path& file : beside) {
+    const auto large = read.large_files();
+    if (std::ranges::find(large, file) == large.end()) read.small_files.push_back(std::move(file));
+  }
   read.files = std::move(files);
   return read;
 }
@@ -177,8 +192,13 @@ Result<OutputList> Specification::find_outputs(std::span<const std::string> want
 
 bool Specification::shares_one_end(const OutputList& wanted) const {
   if (wanted.size() == 1) return true;
-  return files.package() == nullptr &&
-         std::ranges::all_of(wanted, [](const auto& output) { return output->end(true).hidden_states; });
+  // The projection of each token's vector costs little beside the network, if the vectors of texts come from them, too.
+  const auto is_of_tokens = [](const auto& output) {
+    const NetworkEnd end = output->end(true);
+    return end.hidden_states || end.token_vectors;
+  };
+  return files.package() == nullptr && outputs.front()->end(true).hidden_states &&
+         std::ranges::all_of(wanted, is_of_tokens);
 }
 
 std::vector<path> Specification::large_files() const {

@@ -14,6 +14,7 @@
 #include "embedding/folder/router_file.h"
 #include "embedding/folder/weights_files.h"
 #include "embedding/hub/name.h"
+#include "embedding/outputs/output.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
 namespace latebind::embedding::hub {
@@ -202,6 +203,9 @@ Result<std::vector<std::string>> large_files_of(const Route& route, const Names&
   for (std::size_t i = route.is_table ? 0 : 1; i < route.folders.size(); ++i)
     names.push_back(route.folders[i] + std::string(single_weights_file(has_in(there, route.folders[i]))));
   if (route.is_table) return names;
+  for (const OutputKind* const kind : output_kinds()) {
+    if (!kind->file_beside.empty()) names.push_back(route.folders.front() + std::string(kind->file_beside));
+  }
   LB_ASSIGN_OR_RETURN(const auto weights, weights_of(there, route.folders.front(), read, model));
   names.insert(names.end(), weights.begin(), weights.end());
   return names;

@@ -89,8 +89,18 @@ Scheduler::Part Scheduler::make_part(const Work& work, const Wanted& wanted) con
     part.sparse.resize(lengths.size());
     return part;
   }
+  const std::size_t left_out = part.form == ResultForm::kRaggedRows ? bound.output->leading_left_out() : 0;
+  std::size_t vectors = work.tokens.vector_count();
+  if (left_out > 0) {
+    vectors = 0;
+    for (const std::uint32_t length : lengths) {
+      part.begins.push_back(vectors);
+      part.counts.push_back(length - std::min(length, static_cast<std::uint32_t>(left_out)));
+      vectors += part.counts.back();
+    }
+  }
   if (part.out == nullptr) {
-    const std::size_t rows = part.form == ResultForm::kRaggedRows ? work.tokens.vector_count() : lengths.size();
+    const std::size_t rows = part.form == ResultForm::kRaggedRows ? vectors : lengths.size();
     part.memory.resize(rows * part.dimension);
     part.out = part.memory.data();
   }
@@ -385,8 +395,9 @@ std::span<const std::uint32_t> Scheduler::Submission::token_counts() const {
   return work_->tokens.lengths();
 }
 
-std::span<const std::uint32_t> Scheduler::Submission::vector_counts() const {
-  return work_->tokens.vector_counts();
+std::span<const std::uint32_t> Scheduler::Submission::vector_counts(std::size_t part) const {
+  const auto& counts = work_->parts[part].counts;
+  return counts.empty() ? work_->tokens.vector_counts() : counts;
 }
 
 EmbedStats Scheduler::Submission::stats() const {

@@ -213,8 +213,13 @@ struct Plan {
     Slot y = 0;
   };
   std::optional<Pooling> pooling;
-  Slot result = 0;        // the vectors of the tokens or, after a pooling, of the texts
-  std::size_t width = 0;  // of a result
+  // The outputs, in the order of the graph's.
+  struct Output {
+    Slot slot = 0;
+    std::size_t width = 0;
+    bool by_text = false;  // vectors of the texts, else of the tokens
+  };
+  std::vector<Output> outputs;
 
   Plan(const Kernels& kernels, const Product& product_) : product(product_), matrices(kernels, product_) {}
 };
