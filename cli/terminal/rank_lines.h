@@ -13,6 +13,7 @@
 #include "core/result.h"
 #include "embedding/inputs/prompts.h"
 #include "embedding/multi_vector_encoder.h"
+#include "embedding/outputs/comparison.h"
 
 namespace latebind::cli {
 
@@ -35,5 +36,12 @@ struct RankOptions {
                                                                const std::string& query,
                                                                const embedding::PromptChoice& query_prompt = {},
                                                                const embedding::PromptChoice& prompt = {});
+
+// The same with any comparison of results. The network must outlive it.
+[[nodiscard]] core::Result<ScoreDocuments> compared_scores(const embedding::Embedder& network,
+                                                           const embedding::Comparison& comparison,
+                                                           const std::string& query,
+                                                           const embedding::PromptChoice& query_prompt,
+                                                           const embedding::PromptChoice& prompt);
 
 }  // namespace latebind::cli
