@@ -211,7 +211,8 @@ void Forward::deliver(std::size_t which, const float* numbers, std::span<const T
     const RowTarget& target = row.targets[which];
     if (target.numbers != nullptr || target.sparse != nullptr) {
       output->take({numbers, (end.pooled ? 1 : row.ids.size()) * end.dimension}, end,
-                   {.count = row.ids.size(), .ids = row.ids, .pooled_from = row.pooled_from, .kept = row.kept}, target, scratch);
+                   {.count = row.ids.size(), .ids = row.ids, .pooled_from = row.pooled_from, .kept = row.kept}, target,
+                   scratch);
     }
     numbers += (end.pooled ? 1 : width) * end.dimension;
   }

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/tensor/tensor.h"
+#include "embedding/comparison.h"
 #include "embedding/inputs/text_role.h"
-#include "embedding/outputs/comparison.h"
 #include "embedding/outputs/dense.h"
 #include "embedding/results.h"
 #include "server/refusal.h"

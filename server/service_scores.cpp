@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "embedding/outputs/comparison.h"
+#include "embedding/comparison.h"
 #include "embedding/outputs/multi_vector.h"
 #include "embedding/outputs/score.h"
 #include "server/likely_tokens.h"

@@ -243,8 +243,8 @@ void Computation::normalize(float* row, std::size_t width) {
 void Computation::write_tokens(const Plan::Output& output, const Range& texts, float* out) const {
   const std::size_t first = group_.first_text + texts.first;
   for (std::size_t text = first; text < first + texts.count; ++text) {
-    const Rows x = const_rows(
-        output.slot, {batch_.first[text] - group_.first_token, batch_.first[text + 1] - batch_.first[text]});
+    const Rows x =
+        const_rows(output.slot, {batch_.first[text] - group_.first_token, batch_.first[text + 1] - batch_.first[text]});
     for (std::size_t r = 0; r < x.count; ++r) {
       const std::size_t place = text * batch_.padded + batch_.positions[batch_.first[text] + r];
       std::copy_n(x.data + r * x.stride, output.width, out + place * output.width);

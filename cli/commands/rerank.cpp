@@ -51,7 +51,7 @@ Exit rerank(const RerankArguments& options) {
   std::optional<embedding::MixedWeights> mix;
   if (!options.mix.empty()) {
     const auto weights = embedding::MixedWeights::parse(options.mix);
-    if (!weights.ok()) return misuse("rerank", "--mix: " + weights.status().message());
+    if (!weights.ok()) return misuse("rerank", "--mix: " + std::string(weights.status().message()));
     mix = *weights;
   }
   const auto reranker =

@@ -166,8 +166,8 @@ struct Searched {
 };
 
 Result<MatchReport> find_matches(const SearchArguments& options, const std::filesystem::path& model,
-                                 app::FoundFiles& found, std::optional<TextReader>& reader,
-                                 const Searched& searched, const app::Runtime& runtime) {
+                                 app::FoundFiles& found, std::optional<TextReader>& reader, const Searched& searched,
+                                 const app::Runtime& runtime) {
   const embedding::Embedder& network = searched.network();
   if (!options.index.empty()) {
     return search_index({.index = options.index,
@@ -184,9 +184,8 @@ Result<MatchReport> find_matches(const SearchArguments& options, const std::file
   }
   if (!reader) return MatchReport{.query = options.query};
   if (searched.by_comparison) {
-    LB_ASSIGN_OR_RETURN(const auto scores,
-                        searched.by_comparison->scores(options.query, options.query_prompt.choice(),
-                                                       options.prompt.choice()));
+    LB_ASSIGN_OR_RETURN(const auto scores, searched.by_comparison->scores(options.query, options.query_prompt.choice(),
+                                                                          options.prompt.choice()));
     return rank_lines({.query = options.query, .count = found_count(options), .quiet = options.quiet}, *reader, scores);
   }
   if (network.output().kind().form == embedding::ResultForm::kSparseRow)
@@ -249,7 +248,7 @@ Exit search(const SearchArguments& options) {
   std::optional<embedding::MixedWeights> mix;
   if (!options.mix.empty()) {
     const auto weights = embedding::MixedWeights::parse(options.mix);
-    if (!weights.ok()) return misuse("search", "--mix: " + weights.status().message());
+    if (!weights.ok()) return misuse("search", "--mix: " + std::string(weights.status().message()));
     mix = *weights;
     if (!options.index.empty()) return misuse("search", "--index keeps one vector per line, and --mix needs more");
     if (options.dimensions > 0) return misuse("search", "--dimensions: with --mix, vectors cannot be cut");
@@ -291,8 +290,7 @@ Exit search(const SearchArguments& options) {
   const embedding::Embedder& network = searched.network();
   const auto attested = network.attestation();
   const auto start = std::chrono::steady_clock::now();
-  auto report =
-      find_matches(options, platform::path_from_utf8(opening.model), *found, reader, searched, *runtime);
+  auto report = find_matches(options, platform::path_from_utf8(opening.model), *found, reader, searched, *runtime);
   if (reader && !options.quiet) note_files_by_lines(reader->files_by_lines(), options.source);
   if (report.ok()) {
     const bool is_one_named = found->files.size() == 1 && found->files.front().was_named;
@@ -356,7 +354,8 @@ void add_search(Command& program, Action& chosen) {
       "Prints rank, score, place and text. The score is the cosine of the two vectors, 1 at best; for a\n"
       "sparse encoder it is their dot product, for a multi-vector encoder the sum of the best products\n"
       "of the query's vectors (MaxSim), with --mix the weighted mean of all three, and with --rerank the\n"
-      "second model's score. Empty lines are skipped; of a longer text, the first 64 KiB are shown. Hidden and binary files, files that are not\n"
+      "second model's score. Empty lines are skipped; of a longer text, the first 64 KiB are shown. Hidden and binary "
+      "files, files that are not\n"
       "UTF-8, links and large files in folders are skipped and counted.\n"
       "\n"
       "Examples:\n"

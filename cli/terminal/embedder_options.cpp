@@ -13,7 +13,7 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/standard_streams.h"
 #include "core/text/counted.h"
-#include "embedding/outputs/comparison.h"
+#include "embedding/comparison.h"
 
 namespace latebind::cli {
 
@@ -136,8 +136,9 @@ Result<std::unique_ptr<embedding::Embedder>> open_comparing(const EmbedderOption
                       app::find_model(options.model, runtime.onnx_file, TerminalClient().client(), short_names));
   const auto folder = app::open_folder(place, runtime.onnx_file);
   if (!folder.ok()) return as_model_argument(folder.status(), options.model);
-  auto opened = app::open_network(*folder, runtime,
-                                  {.outputs = embedding::compared_outputs(folder->documents().outputs), .role = {}, .on_batch = {}});
+  auto opened = app::open_network(
+      *folder, runtime,
+      {.outputs = embedding::compared_outputs(folder->documents().outputs), .role = {}, .on_batch = {}});
   if (!opened.ok()) return as_model_argument(opened.status(), options.model);
   note_fallback(*(*opened)->attestation());
   return opened;

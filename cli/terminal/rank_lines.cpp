@@ -106,9 +106,8 @@ Result<ScoreDocuments> compared_scores(const embedding::Embedder& network, const
                                        const embedding::PromptChoice& prompt) {
   const std::string_view texts[] = {query};
   LB_ASSIGN_OR_RETURN(const embedding::Encoder* const of_queries, network.route_for(embedding::TextRole::kQuery));
-  auto encoded =
-      of_queries->encode(std::span(texts), comparison.outputs(),
-                         {.texts = {.role = embedding::TextRole::kQuery, .prompt = query_prompt}});
+  auto encoded = of_queries->encode(std::span(texts), comparison.outputs(),
+                                    {.texts = {.role = embedding::TextRole::kQuery, .prompt = query_prompt}});
   if (!encoded.ok()) return encoded.status().with_context("--query");
   auto asked = std::make_shared<const embedding::Results>(*std::move(encoded));
   return ScoreDocuments([&network, comparison, asked, prompt, of_query = asked->stats.fallback_texts](
@@ -119,11 +118,12 @@ Result<ScoreDocuments> compared_scores(const embedding::Embedder& network, const
     constexpr std::size_t kDocuments = 256;
     for (std::size_t first = 0; first < documents.size(); first += kDocuments) {
       const auto some = documents.subspan(first, std::min(kDocuments, documents.size() - first));
-      LB_ASSIGN_OR_RETURN(const embedding::Results found,
-                          network.documents().encode(
-                              some, comparison.outputs(),
-                              {.texts = {.role = embedding::TextRole::kDocument, .prompt = prompt}}));
-      std::ranges::copy(comparison.scores(asked->outputs, found.outputs), scores.begin() + static_cast<std::ptrdiff_t>(first));
+      LB_ASSIGN_OR_RETURN(
+          const embedding::Results found,
+          network.documents().encode(some, comparison.outputs(),
+                                     {.texts = {.role = embedding::TextRole::kDocument, .prompt = prompt}}));
+      std::ranges::copy(comparison.scores(asked->outputs, found.outputs),
+                        scores.begin() + static_cast<std::ptrdiff_t>(first));
       stats += found.stats;
     }
     // The query's texts are counted once.

@@ -11,9 +11,9 @@
 #include "cli/data/text_reader.h"
 #include "cli/terminal/matches.h"
 #include "core/result.h"
+#include "embedding/comparison.h"
 #include "embedding/inputs/prompts.h"
 #include "embedding/multi_vector_encoder.h"
-#include "embedding/outputs/comparison.h"
 
 namespace latebind::cli {
 

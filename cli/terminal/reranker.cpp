@@ -27,9 +27,9 @@ Result<std::unique_ptr<Reranker>> Reranker::of(std::unique_ptr<embedding::Embedd
     return reranker;
   }
   if (options.mix) {
-    return Status(core::StatusCode::kUnsupported,
-                  fmt::format("--mix has the weights of dense, sparse and multi_vector, and {} does not give all three",
-                              model));
+    return Status(
+        core::StatusCode::kUnsupported,
+        fmt::format("--mix has the weights of dense, sparse and multi_vector, and {} does not give all three", model));
   }
   if (network->gives(embedding::kMultiVectorOutput.name)) {
     reranker->late_ = embedding::MultiVectorEncoder::of(std::move(network));

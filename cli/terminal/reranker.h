@@ -11,16 +11,16 @@
 #include "cli/terminal/parser.h"
 #include "cli/terminal/rank_lines.h"
 #include "core/result.h"
+#include "embedding/comparison.h"
 #include "embedding/cross_encoder.h"
 #include "embedding/multi_vector_encoder.h"
-#include "embedding/outputs/comparison.h"
 
 namespace latebind::cli {
 
 class Reranker {
  public:
   struct Options {
-    bool raw_scores = false;                                // a cross-encoder's numbers, unchanged
+    bool raw_scores = false;                                    // a cross-encoder's numbers, unchanged
     std::optional<embedding::MixedWeights> mix = std::nullopt;  // only for a model with a mixed score
   };
   // Makes a reranker of a network that open_comparing() opened. `model` is its name for messages. Returns

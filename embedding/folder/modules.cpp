@@ -168,7 +168,8 @@ Status read_after_pooling(const ModelFiles& files, const std::string& kind, cons
   modules.files.push_back(file);
   const path weights = single_weights_file(files, folder);
   if (!files.has(weights)) {
-    return unsupported_file(folder, fmt::format("the module {} has neither {} nor {}", kind, kSafetensorsFile, kTorchFile));
+    return unsupported_file(folder,
+                            fmt::format("the module {} has neither {} nor {}", kind, kSafetensorsFile, kTorchFile));
   }
   modules.weights.push_back({.file = weights, .place = std::move(place)});
   return {};

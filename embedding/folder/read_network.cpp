@@ -85,7 +85,8 @@ Result<NetworkSpec> read_transformer(const Declaration& given, const HeadKind* h
       const WeightsNames weights,
       weights_file_names(
           {.has = [&](std::string_view name) { return given.files.has(transformer / name); },
-           .read_index = [&](std::string_view name) { return given.files.read_json(transformer / name, kWeightsIndexLimits); },
+           .read_index =
+               [&](std::string_view name) { return given.files.read_json(transformer / name, kWeightsIndexLimits); },
            .shown = [&](std::string_view name) { return platform::path_to_utf8(transformer / name); }},
           spec.onnx_file.has_value()));
   for (const std::string& name : weights.files)

@@ -160,7 +160,8 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
     if (read.network.term_table != nullptr) break;
     if (one->input == nullptr) {
       LB_ASSIGN_OR_RETURN(read.outputs.emplace_back(), one->read(given, read.network));
-    } else if (const path file = contents.transformer / one->file_beside; one != kind && has_beside(files, *one, file)) {
+    } else if (const path file = contents.transformer / one->file_beside;
+               one != kind && has_beside(files, *one, file)) {
       if (kind->input != &kTextInput || modules.is_static || read.network.weights.empty()) continue;
       LB_ASSIGN_OR_RETURN(read.outputs.emplace_back(), one->read_beside(given, read.network));
       beside.push_back(file);

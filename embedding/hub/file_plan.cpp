@@ -135,10 +135,9 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
     const std::vector<std::string> others(files.begin(), files.end());
     const bool has_others =
         std::ranges::any_of(others, [](const std::string& name) { return name.ends_with(".onnx"); });
-    return Status(
-        StatusCode::kUnsupported,
-        fmt::format("'{}' has none of {}, and one of them is needed; {}{}", model, kFormsOfWeights,
-                    say_onnx_files("it", others), has_others ? ": set embedding.onnx_file to one of them" : ""));
+    return Status(StatusCode::kUnsupported, fmt::format("'{}' has none of {}, and one of them is needed; {}{}", model,
+                                                        kFormsOfWeights, say_onnx_files("it", others),
+                                                        has_others ? ": set embedding.onnx_file to one of them" : ""));
   }
   return onnx_with_data(files, onnx);
 }

@@ -146,8 +146,7 @@ void MultiVectorOutput::take(std::span<const float> numbers, const ModelEnd& end
   RowTokens taken = tokens;
   taken.count -= first;
   if (first > 0) taken.kept = {};
-  float* const last =
-      take_token_vectors(numbers.subspan(first * end.dimension), end.dimension, taken, target.numbers);
+  float* const last = take_token_vectors(numbers.subspan(first * end.dimension), end.dimension, taken, target.numbers);
   if (!parameters_.normalize) return;
   for (float* vector = target.numbers; vector != last; vector += end.dimension)
     correct_length({vector, end.dimension});

@@ -48,9 +48,8 @@ Result<std::shared_ptr<const Output>> read_token_weights(const Declaration& give
   const auto width = static_cast<std::int64_t>(network.hidden_size);
   LB_ASSIGN_OR_RETURN(const StoredTensor weight, tensors.find("weight", std::array{std::int64_t{1}, width}));
   LB_ASSIGN_OR_RETURN(const StoredTensor bias, tensors.find("bias", std::array{std::int64_t{1}}));
-  TokenWeightsOutput::Parameters read{.weight = floats_of(weight),
-                                      .bias = floats_of(bias).front(),
-                                      .vocabulary = network.network->vocabulary_size()};
+  TokenWeightsOutput::Parameters read{
+      .weight = floats_of(weight), .bias = floats_of(bias).front(), .vocabulary = network.network->vocabulary_size()};
   const auto is_finite = [](float number) { return std::isfinite(number); };
   if (!std::ranges::all_of(read.weight, is_finite) || !is_finite(read.bias)) {
     return invalid_file(file, "a number in it is not finite");
@@ -102,8 +101,7 @@ void TokenWeightsOutput::take(std::span<const float> numbers, const ModelEnd& en
     const auto id = static_cast<std::uint32_t>(tokens.ids[token]);
     const auto found = std::ranges::lower_bound(to.indices, id);
     if (found == to.indices.end() || *found != id) continue;
-    const float weight =
-        product_of(parameters_.weight, numbers.data() + token * end.dimension) + parameters_.bias;
+    const float weight = product_of(parameters_.weight, numbers.data() + token * end.dimension) + parameters_.bias;
     float& largest = to.values[static_cast<std::size_t>(found - to.indices.begin())];
     // Keeps a NaN, which is an error later.
     if (weight > largest || std::isnan(weight)) largest = weight;
@@ -119,7 +117,8 @@ void TokenWeightsOutput::take(std::span<const float> numbers, const ModelEnd& en
 }
 
 nlohmann::json TokenWeightsOutput::describe() const {
-  return {{"weight", "relu"}, {"pooling", "max"}, {"weights_of", "the text's tokens"}, {"left_out", parameters_.left_out}};
+  return {
+      {"weight", "relu"}, {"pooling", "max"}, {"weights_of", "the text's tokens"}, {"left_out", parameters_.left_out}};
 }
 
 }  // namespace latebind::embedding

@@ -20,7 +20,7 @@ class TokenWeightsOutput final : public Output {
     std::vector<float> weight{};  // a number for each of a token vector's
     float bias = 0;
     std::size_t vocabulary = 0;
-    std::vector<std::string> left_out{};      // tokens without a weight
+    std::vector<std::string> left_out{};       // tokens without a weight
     std::vector<std::int32_t> left_out_ids{};  // their ids, ascending; set by with_tokenizer()
   };
   explicit TokenWeightsOutput(Parameters parameters);

@@ -58,11 +58,8 @@ Result<graph::Weight> ModelWeights::find(std::string_view name, std::span<const 
     const auto with_copies = [](const File& one) { return !one.tensors.copies().bytes.empty(); };
     position = files_.size() + static_cast<std::size_t>(std::count_if(files_.data(), file, with_copies));
   }
-  return graph::Weight{.name = std::string(name),
-                       .type = tensor.type,
-                       .shape = dims,
-                       .offset = tensor.offset,
-                       .file = position};
+  return graph::Weight{
+      .name = std::string(name), .type = tensor.type, .shape = dims, .offset = tensor.offset, .file = position};
 }
 
 std::vector<core::FilePart> ModelWeights::parts() const {

@@ -32,8 +32,8 @@ class ModelWeights {
   [[nodiscard]] bool contains(std::string_view name) const;
   // Returns a tensor of floating-point numbers. Returns the errors of TensorFile::find().
   [[nodiscard]] core::Result<graph::Weight> find(std::string_view name, std::span<const std::int64_t> shape) const;
-  // The files, in the order of add(), and then, for each file that has any, the tensors that were copied from it; indexed
-  // by Weight::file.
+  // The files, in the order of add(), and then, for each file that has any, the tensors that were copied from it;
+  // indexed by Weight::file.
   [[nodiscard]] std::vector<core::FilePart> parts() const;
 
  private:

@@ -22,7 +22,8 @@ Problem read_mix(const JsonValue& value, std::optional<embedding::MixedWeights>&
 
 app::Json mix_schema() {
   app::Json schema = typed_schema(
-      "array", "Weights of the scores by dense, sparse and multi_vector, for models with all three (default: 0.4, 0.2, 0.4).");
+      "array",
+      "Weights of the scores by dense, sparse and multi_vector, for models with all three (default: 0.4, 0.2, 0.4).");
   schema["items"] = typed_schema("number", "");
   schema["items"]["minimum"] = 0;
   schema["minItems"] = 3;

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "embedding/outputs/comparison.h"
+#include "embedding/comparison.h"
 #include "server/protocols/json_body.h"
 
 namespace latebind::server {

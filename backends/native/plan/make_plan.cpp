@@ -111,9 +111,8 @@ Result<Plan> Planner::make() {
     const auto* const in = std::get_if<InSlot>(&forms_[output.value.node]);
     const core::Shape& shape = graph_.node(output.value).shape;
     if (in == nullptr) return unsupported(fmt::format("an output of {}, which is no row", shape.to_string()));
-    plan_.outputs.push_back({.slot = in->slot,
-                             .width = static_cast<std::size_t>(shape[shape.rank() - 1]),
-                             .by_text = in->by_text});
+    plan_.outputs.push_back(
+        {.slot = in->slot, .width = static_cast<std::size_t>(shape[shape.rank() - 1]), .by_text = in->by_text});
   }
   if (plan_.inputs.empty()) return unsupported("a network without a lookup");
   set_layout(plan_);

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <string>
 
 #include "core/text/quote.h"
+#include "embedding/weights/torch/pickle_names.h"
 
 namespace latebind::embedding {
 namespace {
@@ -17,92 +17,6 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 using Kind = PickleValue::Kind;
-
-struct NamedClass {
-  std::string_view name;  // module and name
-  PickleClass of;
-  std::string_view type{};
-};
-// What the weights of a network consist of.
-constexpr std::array kClasses{
-    NamedClass{"collections.OrderedDict", PickleClass::kOrderedDict},
-    NamedClass{"torch.Size", PickleClass::kSize},
-    NamedClass{"torch._utils._rebuild_tensor", PickleClass::kRebuildTensor},
-    NamedClass{"torch._utils._rebuild_tensor_v2", PickleClass::kRebuildTensorV2},
-    NamedClass{"torch._utils._rebuild_parameter", PickleClass::kRebuildParameter},
-    NamedClass{"torch._utils._rebuild_parameter_with_state", PickleClass::kRebuildParameterWithState},
-    NamedClass{"torch.BFloat16Storage", PickleClass::kStorage, "BF16"},
-    NamedClass{"torch.BoolStorage", PickleClass::kStorage, "BOOL"},
-    NamedClass{"torch.ByteStorage", PickleClass::kStorage, "U8"},
-    NamedClass{"torch.CharStorage", PickleClass::kStorage, "I8"},
-    NamedClass{"torch.ComplexDoubleStorage", PickleClass::kStorage, "C128"},
-    NamedClass{"torch.ComplexFloatStorage", PickleClass::kStorage, "C64"},
-    NamedClass{"torch.DoubleStorage", PickleClass::kStorage, "F64"},
-    NamedClass{"torch.FloatStorage", PickleClass::kStorage, "F32"},
-    NamedClass{"torch.HalfStorage", PickleClass::kStorage, "F16"},
-    NamedClass{"torch.IntStorage", PickleClass::kStorage, "I32"},
-    NamedClass{"torch.LongStorage", PickleClass::kStorage, "I64"},
-    NamedClass{"torch.ShortStorage", PickleClass::kStorage, "I16"}};
-
-// The opcodes that are read, by their names in pickletools.
-enum Opcode : unsigned char {
-  kMark = '(',
-  kStop = '.',
-  kPop = '0',
-  kBinFloat = 'G',
-  kBinInt = 'J',
-  kBinInt1 = 'K',
-  kBinInt2 = 'M',
-  kNone = 'N',
-  kBinPersId = 'Q',
-  kReduce = 'R',
-  kBinString = 'T',
-  kShortBinString = 'U',
-  kBinUnicode = 'X',
-  kAppend = 'a',
-  kBuild = 'b',
-  kGlobal = 'c',
-  kAppends = 'e',
-  kBinGet = 'h',
-  kLongBinGet = 'j',
-  kBinPut = 'q',
-  kLongBinPut = 'r',
-  kSetItem = 's',
-  kTuple = 't',
-  kSetItems = 'u',
-  kEmptyDict = '}',
-  kEmptyList = ']',
-  kEmptyTuple = ')',
-  kProto = 0x80,
-  kTuple1 = 0x85,
-  kTuple2 = 0x86,
-  kTuple3 = 0x87,
-  kNewTrue = 0x88,
-  kNewFalse = 0x89,
-  kLong1 = 0x8A,
-  kShortBinUnicode = 0x8C,
-  kBinUnicode8 = 0x8D,
-  kStackGlobal = 0x93,
-  kMemoize = 0x94,
-  kFrame = 0x95,
-};
-
-// The names of the others, for messages.
-struct NamedOpcode {
-  unsigned char code;
-  std::string_view name;
-};
-constexpr std::array kRefused{
-    NamedOpcode{'1', "POP_MARK"},     NamedOpcode{'2', "DUP"},           NamedOpcode{'B', "BINBYTES"},
-    NamedOpcode{'C', "SHORT_BINBYTES"}, NamedOpcode{'F', "FLOAT"},       NamedOpcode{'I', "INT"},
-    NamedOpcode{'L', "LONG"},         NamedOpcode{'P', "PERSID"},        NamedOpcode{'S', "STRING"},
-    NamedOpcode{'V', "UNICODE"},      NamedOpcode{'d', "DICT"},          NamedOpcode{'g', "GET"},
-    NamedOpcode{'i', "INST"},         NamedOpcode{'l', "LIST"},          NamedOpcode{'o', "OBJ"},
-    NamedOpcode{'p', "PUT"},          NamedOpcode{0x81, "NEWOBJ"},       NamedOpcode{0x82, "EXT1"},
-    NamedOpcode{0x83, "EXT2"},        NamedOpcode{0x84, "EXT4"},         NamedOpcode{0x8B, "LONG4"},
-    NamedOpcode{0x8E, "BINBYTES8"},   NamedOpcode{0x8F, "EMPTY_SET"},    NamedOpcode{0x90, "ADDITEMS"},
-    NamedOpcode{0x91, "FROZENSET"},   NamedOpcode{0x92, "NEWOBJ_EX"},    NamedOpcode{0x96, "BYTEARRAY8"},
-    NamedOpcode{0x97, "NEXT_BUFFER"}, NamedOpcode{0x98, "READONLY_BUFFER"}};
 
 constexpr std::uint64_t kProtocolMax = 5;
 constexpr std::size_t kMemoMax = kPickleValuesMax;
@@ -221,8 +135,8 @@ class PickleReader {
   Status push_class(std::string_view module, std::string_view name) {
     if (failed_) return {};
     const std::string whole = fmt::format("{}.{}", module, name);
-    const auto* const found = std::ranges::find(kClasses, std::string_view(whole), &NamedClass::name);
-    if (found == kClasses.end()) {
+    const NamedClass* const found = find_pickle_class(whole);
+    if (found == nullptr) {
       return {StatusCode::kUnsupported,
               fmt::format("it contains {}, which is not a part of tensors; only tensors are read, and nothing in the "
                           "file is executed",
@@ -442,11 +356,11 @@ class PickleReader {
       default:
         break;
     }
-    const auto* const known = std::ranges::find(kRefused, code, &NamedOpcode::code);
-    if (known == kRefused.end()) return invalid(fmt::format("{:#04x} at byte {} is no opcode", code, at_ - 1));
-    return {StatusCode::kUnsupported,
-            fmt::format("pickle: the opcode {} at byte {} is not supported; weights do not contain it", known->name,
-                        at_ - 1)};
+    const std::string_view known = name_of_refused_opcode(code);
+    if (known.empty()) return invalid(fmt::format("{:#04x} at byte {} is no opcode", code, at_ - 1));
+    return {
+        StatusCode::kUnsupported,
+        fmt::format("pickle: the opcode {} at byte {} is not supported; weights do not contain it", known, at_ - 1)};
   }
 
   std::string_view bytes_;

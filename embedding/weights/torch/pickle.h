@@ -1,8 +1,8 @@
 // Reads a pickle as data: numbers, texts, tuples, lists, dictionaries, and calls of a few known functions, which are
 // kept as calls. Nothing is imported, called or executed.
 //
-// Source: Python's pickle protocols 0 to 5 (pickletools), of which torch.save() writes a small part. An opcode, class or
-// function that is not in the lists of pickle.cpp is an error that names it. Pure function; any thread.
+// Source: Python's pickle protocols 0 to 5 (pickletools), of which torch.save() writes a small part. An opcode, class
+// or function that is not in the lists of pickle.cpp is an error that names it. Pure function; any thread.
 #pragma once
 
 #include <cstddef>

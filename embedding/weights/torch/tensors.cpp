@@ -90,9 +90,8 @@ Result<FoundStorage> read_storage(const Pickle& pickle, PickleId id, TorchStorag
       part(1).of != PickleClass::kStorage || part(2).kind != Kind::kText || !elements) {
     return bad_tensor("its storage is none of torch's");
   }
-  TorchStorage storage{.type = std::string(part(1).text),
-                       .element_size = element_size_of(part(1).text),
-                       .elements = *elements};
+  TorchStorage storage{
+      .type = std::string(part(1).text), .element_size = element_size_of(part(1).text), .elements = *elements};
   FoundStorage found{.key = std::string(part(2).text)};
   const auto [known, is_new] = storages.try_emplace(found.key, storage);
   if (!is_new && (known->second.type != storage.type || known->second.elements != storage.elements)) {
@@ -136,7 +135,8 @@ Result<TorchTensor> read_tensor(const Pickle& pickle, const PickleValue& call, s
   const auto first = pickled_size(pickle, arguments[1]);
   auto shape = pickled_sizes(pickle, arguments[2]);
   auto strides = pickled_sizes(pickle, arguments[3]);
-  if (!first || !shape || !strides || shape->size() != strides->size()) return bad_tensor("its shape and strides do not fit");
+  if (!first || !shape || !strides || shape->size() != strides->size())
+    return bad_tensor("its shape and strides do not fit");
   if (shape->size() > core::kRankMax) {
     return bad_tensor(fmt::format("{} dimensions, at most {}", shape->size(), core::kRankMax));
   }

@@ -14,17 +14,17 @@ namespace latebind::embedding {
 
 // A storage, in which tensors have their elements. Several tensors may share one.
 struct TorchStorage {
-  std::string type;                // "F32"
+  std::string type;  // "F32"
   std::size_t element_size = 0;
-  std::uint64_t elements = 0;      // as its tensors declare it
-  std::uint64_t offset = 0;        // in the file
+  std::uint64_t elements = 0;  // as its tensors declare it
+  std::uint64_t offset = 0;    // in the file
 };
 using TorchStorages = std::map<std::string, TorchStorage, std::less<>>;
 
 struct TorchTensor {
   std::string name;
-  std::string storage;             // the key in TorchStorages
-  std::uint64_t first = 0;         // its first element, in the storage
+  std::string storage;      // the key in TorchStorages
+  std::uint64_t first = 0;  // its first element, in the storage
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;  // in elements
 

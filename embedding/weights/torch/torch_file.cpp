@@ -41,6 +41,12 @@ Result<std::string> read_text(const PartReader& file, std::uint64_t offset, std:
   return text;
 }
 
+Status check_stored(const ZipRecord& record) {
+  if (record.method == 0) return {};
+  return {StatusCode::kUnsupported, fmt::format("the record {} is compressed (method {}); torch.save() stores records",
+                                                core::quoted(record.name), record.method)};
+}
+
 const ZipRecord* find_record(const std::vector<ZipRecord>& records, std::string_view name) {
   const auto found = std::ranges::find(records, name, &ZipRecord::name);
   return found == records.end() ? nullptr : &*found;
@@ -156,13 +162,15 @@ Status TorchFile::read_zip(const PartReader& file) {
   LB_ASSIGN_OR_RETURN(const auto records, read_zip_records(file, bytes().size()));
   LB_ASSIGN_OR_RETURN(const std::string root, root_of(records));
   if (const ZipRecord* const order = find_record(records, root + "byteorder")) {
-    LB_ASSIGN_OR_RETURN(const std::string word, read_text(file, order->offset, std::min<std::uint64_t>(order->size, 16)));
+    LB_ASSIGN_OR_RETURN(const std::string word,
+                        read_text(file, order->offset, std::min<std::uint64_t>(order->size, 16)));
     if (word != "little") {
       return {StatusCode::kUnsupported,
               fmt::format("its byte order is {}; only little-endian numbers are read", core::quoted(word))};
     }
   }
   const ZipRecord& object = *find_record(records, root + "data.pkl");
+  LB_RETURN_IF_ERROR(check_stored(object));
   if (object.size > kPickleBytesMax) {
     return bad_torch_file(fmt::format("a pickle of {} bytes, at most {} are read", object.size, kPickleBytesMax));
   }
@@ -175,6 +183,7 @@ Status TorchFile::read_zip(const PartReader& file) {
   for (auto& [key, storage] : found.storages) {
     const auto record = by_name.find(fmt::format("{}data/{}", root, key));
     if (record == by_name.end()) return bad_torch_file(fmt::format("no storage {}", core::quoted(key)));
+    LB_RETURN_IF_ERROR(check_stored(*record->second));
     if (record->second->size < storage.elements * storage.element_size) {
       return bad_torch_file(fmt::format("the storage {} has {} bytes instead of {}", core::quoted(key),
                                         record->second->size, storage.elements * storage.element_size));
@@ -215,8 +224,8 @@ Status TorchFile::read_old(const PartReader& file) {
       elements = elements << 8U | static_cast<unsigned char>(count[i]);
     at += count.size();
     if (elements < storage->second.elements || elements > (size - at) / storage->second.element_size) {
-      return bad_torch_file(fmt::format("the storage {} has {} elements; is it cut short?",
-                                        core::quoted(keys[id].text), elements));
+      return bad_torch_file(
+          fmt::format("the storage {} has {} elements; is it cut short?", core::quoted(keys[id].text), elements));
     }
     storage->second.offset = at;
     at += elements * storage->second.element_size;

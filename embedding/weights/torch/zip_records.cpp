@@ -69,12 +69,12 @@ struct ZipDirectory {
 Result<ZipDirectory> find_directory(const PartReader& file, std::uint64_t size) {
   if (size < kEndSize) return bad_zip(fmt::format("only {} bytes long", size));
   LB_ASSIGN_OR_RETURN(const std::string end, read_bytes(file, size - kEndSize, kEndSize));
-  if (zip_field(end, 0, 4) != kEnd || zip_field(end, 20, 2) != 0) return bad_zip("its end is missing; is it cut short?");
+  if (zip_field(end, 0, 4) != kEnd || zip_field(end, 20, 2) != 0)
+    return bad_zip("its end is missing; is it cut short?");
   if (zip_field(end, 4, 2) != 0 || zip_field(end, 6, 2) != 0) return bad_zip("a part of a split ZIP");
   ZipDirectory found{.offset = zip_field(end, 16, 4), .size = zip_field(end, 12, 4), .records = zip_field(end, 10, 2)};
   std::uint64_t limit = size - kEndSize;
-  const bool is_64 =
-      found.offset == kElsewhere || found.size == kElsewhere || found.records == kElsewhere16;
+  const bool is_64 = found.offset == kElsewhere || found.size == kElsewhere || found.records == kElsewhere16;
   if (is_64) {
     if (limit < kLocator64Size + kEnd64Size) return bad_zip("its Zip64 end is missing");
     LB_ASSIGN_OR_RETURN(const std::string locator, read_bytes(file, limit - kLocator64Size, kLocator64Size));
@@ -124,7 +124,8 @@ bool take_zip64(std::string_view extra, CentralEntry& entry) {
 
 // Reads the entry with which `directory` begins, and removes it from there.
 Result<CentralEntry> read_entry(std::string_view& directory) {
-  if (directory.size() < kCentralSize || zip_field(directory, 0, 4) != kCentral) return bad_zip("its directory is damaged");
+  if (directory.size() < kCentralSize || zip_field(directory, 0, 4) != kCentral)
+    return bad_zip("its directory is damaged");
   const auto name_size = static_cast<std::size_t>(zip_field(directory, 28, 2));
   const auto extra_size = static_cast<std::size_t>(zip_field(directory, 30, 2));
   const auto comment_size = static_cast<std::size_t>(zip_field(directory, 32, 2));
@@ -142,12 +143,7 @@ Result<CentralEntry> read_entry(std::string_view& directory) {
   }
   directory.remove_prefix(kCentralSize + name_size + extra_size + comment_size);
   if ((entry.flags & kEncrypted) != 0) return bad_record(entry.name, "is encrypted", StatusCode::kUnsupported);
-  if (entry.method != 0) {
-    return bad_record(entry.name,
-                      fmt::format("is compressed (method {}); records are stored by torch.save()", entry.method),
-                      StatusCode::kUnsupported);
-  }
-  if (entry.size != entry.stored_size) return bad_record(entry.name, "has two sizes");
+  if (entry.method == 0 && entry.size != entry.stored_size) return bad_record(entry.name, "has two sizes");
   return entry;
 }
 
@@ -160,12 +156,15 @@ Result<ZipRecord> locate(const PartReader& file, const CentralEntry& entry, std:
   if (zip_field(local, 0, 4) != kLocal || zip_field(local, 8, 2) != entry.method || name_size != entry.name.size()) {
     return bad_record(entry.name, "differs between the directory and its own header");
   }
-  if (limit - entry.local < before || limit - entry.local - before < entry.size) {
+  if (limit - entry.local < before || limit - entry.local - before < entry.stored_size) {
     return bad_record(entry.name, "is outside of the file");
   }
   LB_ASSIGN_OR_RETURN(const std::string name, read_bytes(file, entry.local + kLocalSize, name_size));
   if (name != entry.name) return bad_record(entry.name, "differs between the directory and its own header");
-  return ZipRecord{.name = name, .offset = entry.local + before, .size = entry.size};
+  return ZipRecord{.name = name,
+                   .offset = entry.local + before,
+                   .size = entry.stored_size,
+                   .method = static_cast<unsigned>(entry.method)};
 }
 
 }  // namespace

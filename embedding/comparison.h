@@ -1,9 +1,9 @@
 // Comparison: how the results of a query and of documents become scores: by the vectors of their tokens (MaxSim), or by
 // the mixed score of models that give three kinds of results, such as bge-m3. A value; safe for concurrent use.
 //
-// Source of the mixed score: FlagEmbedding's compute_score(): (d · dense + s · sparse + m · multi_vector) / (d + s + m),
-// where dense is the product of the texts' vectors, sparse that of their sparse vectors, and multi_vector the mean of
-// the best products of the query's token vectors.
+// Source of the mixed score: FlagEmbedding's compute_score(): (d · dense + s · sparse + m · multi_vector) / (d + s +
+// m), where dense is the product of the texts' vectors, sparse that of their sparse vectors, and multi_vector the mean
+// of the best products of the query's token vectors.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "embedding/outputs/comparison.h"
+#include "embedding/comparison.h"
 
 #include <fmt/format.h>
 
