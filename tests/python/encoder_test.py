@@ -11,7 +11,7 @@ from latebind import CrossEncoder, Embedder, Encoder, MultiVectorEncoder, Sparse
 from support import CROSS_ENCODERS, RECORDED, SOURCE, SPARSE, SPARSE_ENCODERS, TINY, assert_sparse, close_while_used
 
 sys.path.append(str(SOURCE / "tests" / "cli"))
-from m3_model import make_m3, projections, unit  # noqa: E402
+from m3_model import make_m3, projections, unit
 
 TEXTS = ["a cat sat on the mat", "", "the dog"]
 MULTI_VECTOR = SOURCE / "tests" / "data" / "multi_vector_encoders" / "bert"
