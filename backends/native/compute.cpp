@@ -25,7 +25,7 @@ struct Run {
   const Plan& plan;
   const Batch& batch;
   Limits& limits;
-  std::span<float* const> outs;
+  std::span<float* const> out;  // for each of Plan::results
 };
 
 // The computation of one group in one workspace. Several threads may use it at once.
@@ -41,7 +41,7 @@ class Computation {
         is_shared_(is_shared),
         slots_(workspace.slots.data()),
         limits_(run.limits),
-        outs_(run.outs) {}
+        out_(run.out) {}
 
   // The size of the workspace, in numbers.
   static std::size_t size_of(const Plan& plan, std::size_t tokens, bool is_shared) {
@@ -83,8 +83,8 @@ class Computation {
   }
   void pool(std::size_t text) const;
   static void normalize(float* row, std::size_t width);
-  // Writes the vectors of these texts' tokens to their places in `out`.
-  void write_tokens(const Plan::Output& output, const Range& texts, float* out) const;
+  void write_tokens(const Plan::Result& result, const Range& texts, float* out) const;
+  void write_texts(const Plan::Result& result, const Range& texts, float* out) const;
   // Computes the results of these texts of the group, after all their tokens are done.
   void finish(const Range& texts) const;
 
@@ -96,7 +96,7 @@ class Computation {
   const bool is_shared_;
   float* const slots_;
   Limits& limits_;
-  const std::span<float* const> outs_;  // of the plan's outputs
+  const std::span<float* const> out_;
 };
 
 void Computation::multiply(const Multiply& step, const Range& range, const Range& panels, const float* next) const {
@@ -240,33 +240,34 @@ void Computation::normalize(float* row, std::size_t width) {
   std::transform(row, row + width, row, [factor](float number) { return number * factor; });
 }
 
-void Computation::write_tokens(const Plan::Output& output, const Range& texts, float* out) const {
+void Computation::write_tokens(const Plan::Result& result, const Range& texts, float* out) const {
   const std::size_t first = group_.first_text + texts.first;
   for (std::size_t text = first; text < first + texts.count; ++text) {
     const Rows x =
-        const_rows(output.slot, {batch_.first[text] - group_.first_token, batch_.first[text + 1] - batch_.first[text]});
+        const_rows(result.slot, {batch_.first[text] - group_.first_token, batch_.first[text + 1] - batch_.first[text]});
     for (std::size_t r = 0; r < x.count; ++r) {
       const std::size_t place = text * batch_.padded + batch_.positions[batch_.first[text] + r];
-      std::copy_n(x.data + r * x.stride, output.width, out + place * output.width);
+      std::copy_n(x.data + r * x.stride, result.width, out + place * result.width);
     }
   }
 }
 
-void Computation::finish(const Range& texts) const {
-  for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
-    if (!plan_.outputs[i].by_text) write_tokens(plan_.outputs[i], texts, outs_[i]);
-  }
-  if (!plan_.pooling) return;
+void Computation::write_texts(const Plan::Result& result, const Range& texts, float* out) const {
+  const Rows x = const_rows(result.slot, texts);
   for (std::size_t i = 0; i < texts.count; ++i)
-    pool(group_.first_text + texts.first + i);
-  for (const Step& step : plan_.text_steps)
-    do_rows(step, texts);
-  for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
-    const auto& [slot, width, by_text] = plan_.outputs[i];
-    if (!by_text) continue;
-    const Rows x = const_rows(slot, texts);
-    for (std::size_t row = 0; row < texts.count; ++row)
-      std::copy_n(x.data + row * x.stride, width, outs_[i] + (group_.first_text + texts.first + row) * width);
+    std::copy_n(x.data + i * x.stride, result.width, out + (group_.first_text + texts.first + i) * result.width);
+}
+
+void Computation::finish(const Range& texts) const {
+  if (plan_.pooling) {
+    for (std::size_t i = 0; i < texts.count; ++i)
+      pool(group_.first_text + texts.first + i);
+    for (const Step& step : plan_.text_steps)
+      do_rows(step, texts);
+  }
+  for (std::size_t i = 0; i < plan_.results.size(); ++i) {
+    const Plan::Result& result = plan_.results[i];
+    result.by_text ? write_texts(result, texts, out_[i]) : write_tokens(result, texts, out_[i]);
   }
 }
 
@@ -327,7 +328,7 @@ void Computation::compute_part(std::size_t member, std::size_t members, Barrier&
 }  // namespace
 
 Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Crew& crew,
-               const core::RunOptions& options, std::span<float* const> outs) {
+               const core::RunOptions& options, std::span<float* const> out) {
   if (batch.tokens() == 0) return {};
   const std::size_t members = crew.size();
   Limits limits(options);
@@ -355,7 +356,7 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   for (std::size_t i = 0; i < workspaces; ++i)
     batch.workspaces[i].slots.reserve(Computation::size_of(plan, tokens, is_shared));
 
-  const Run run{.kernels = kernels, .plan = plan, .batch = batch, .limits = limits, .outs = outs};
+  const Run run{.kernels = kernels, .plan = plan, .batch = batch, .limits = limits, .out = out};
   if (is_shared) {
     const Computation computation(run, groups.front(), is_shared, batch.workspaces.front());
     Barrier barrier(members);

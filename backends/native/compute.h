@@ -13,12 +13,12 @@
 
 namespace latebind::native {
 
-// Writes each output of the plan to its place in `outs`: a vector for each text, or one for each token at its place in
-// [texts, batch.padded, width]; padding is left unchanged. The crew divides the texts if there are many, and otherwise
+// Writes the plan's results to `out`: a vector for each text, or one for each token at its place in [texts,
+// batch.padded, width], where padding is left unchanged. The crew divides the texts if there are many, and otherwise
 // shares the work on each text. A vector depends neither on the other texts nor on the crew. Checks the limits between
 // steps, and returns the errors of check_time(), or kDeviceFailed "hung: ..." after options.run_timeout. Throws
 // std::bad_alloc.
 [[nodiscard]] core::Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Crew& crew,
-                                   const core::RunOptions& options, std::span<float* const> outs);
+                                   const core::RunOptions& options, std::span<float* const> out);
 
 }  // namespace latebind::native

@@ -135,20 +135,20 @@ Status NativeExecutable::run(std::span<const TensorView> inputs, std::span<core:
   LB_ASSIGN_OR_RETURN(auto batch, batches_.checkout(options));
   LB_RETURN_IF_ERROR(gather(inputs, *batch));
   const Shape& given = inputs[id_inputs_.front()].shape;
-  std::vector<float*> outs;
-  for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
-    const auto width = static_cast<std::int64_t>(plan_.outputs[i].width);
-    const bool by_text = plan_.outputs[i].by_text;
-    const Shape shape = by_text ? Shape{given[0], width} : Shape{given[0], given[1], width};
-    LB_ASSIGN_OR_RETURN(void* const out, outputs[i].prepare(ElementType::kF32, shape));
-    outs.push_back(static_cast<float*>(out));
-    if (by_text) continue;
+  std::vector<float*> out(outputs.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Plan::Result& result = plan_.results[i];
+    const auto width = static_cast<std::int64_t>(result.width);
+    const Shape shape = result.by_text ? Shape{given[0], width} : Shape{given[0], given[1], width};
+    LB_ASSIGN_OR_RETURN(void* const memory, outputs[i].prepare(ElementType::kF32, shape));
+    out[i] = static_cast<float*>(memory);
+    if (result.by_text) continue;
     LB_ASSIGN_OR_RETURN(const std::size_t size, shape.element_count());
-    std::fill_n(outs.back(), size, 0.0F);
+    std::fill_n(out[i], size, 0.0F);
   }
   Team::Crew crew =
       team_.take(std::max<std::size_t>(1, team_.threads() / std::max<std::size_t>(1, options.side_by_side)));
-  return compute(kernels_, plan_, *batch, crew, options, outs);
+  return compute(kernels_, plan_, *batch, crew, options, out);
 }
 
 }  // namespace latebind::native

@@ -35,8 +35,8 @@ Result<std::vector<std::string>> pieces_of(const WeightsFolder& folder, std::str
   const auto* const map = index ? core::find_member(*index, "weight_map") : nullptr;
   if (map == nullptr || !map->is_object() || map->empty()) return invalid("no object 'weight_map'");
   std::set<std::string> names;
-  for (const auto& [tensor, piece] : map->items()) {
-    if (!piece.is_string() || !is_plain_name(piece.get_ref<const std::string&>())) {
+  for (const auto& [tensor, piece] : map->members()) {
+    if (!piece.is_string() || !is_plain_name(piece.text())) {
       return invalid(fmt::format("tensor '{}' is in {}, which is not a file of the folder", printable(tensor),
                                  core::printable_json(piece)));
     }

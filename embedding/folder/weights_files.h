@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
+#include "core/json/value.h"
 #include "core/result.h"
 
 namespace latebind::embedding {
@@ -47,7 +47,7 @@ struct WeightsNames {
 struct WeightsFolder {
   HasFile has;
   // Reads a list of pieces.
-  std::function<core::Result<std::optional<nlohmann::json>>(std::string_view name)> read_index;
+  std::function<core::Result<std::optional<core::Json>>(std::string_view name)> read_index;
   // Returns the name of a file for messages.
   std::function<std::string(std::string_view name)> shown;
 };

@@ -32,7 +32,7 @@ class MultiVectorOutput final : public Output {
   void take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
             std::vector<float>& scratch) const override;
   [[nodiscard]] std::size_t leading_left_out() const override { return parameters_.leaves_first_out ? 1 : 0; }
-  [[nodiscard]] nlohmann::json describe() const override;
+  [[nodiscard]] core::Json describe() const override;
 
   [[nodiscard]] bool normalizes_tokens() const { return parameters_.normalize; }
   [[nodiscard]] std::size_t dimension() const { return parameters_.dimension; }

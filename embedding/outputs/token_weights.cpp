@@ -116,7 +116,7 @@ void TokenWeightsOutput::take(std::span<const float> numbers, const ModelEnd& en
   to.values.resize(kept);
 }
 
-nlohmann::json TokenWeightsOutput::describe() const {
+core::Json TokenWeightsOutput::describe() const {
   return {
       {"weight", "relu"}, {"pooling", "max"}, {"weights_of", "the text's tokens"}, {"left_out", parameters_.left_out}};
 }

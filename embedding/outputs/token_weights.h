@@ -31,7 +31,7 @@ class TokenWeightsOutput final : public Output {
   void take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
             std::vector<float>& scratch) const override;
   [[nodiscard]] std::shared_ptr<const Output> with_tokenizer(const Tokenizer& tokenizer) const override;
-  [[nodiscard]] nlohmann::json describe() const override;
+  [[nodiscard]] core::Json describe() const override;
 
  private:
   const Parameters parameters_;

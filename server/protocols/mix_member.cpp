@@ -4,15 +4,11 @@
 
 namespace latebind::server {
 
-Problem read_mix(const JsonValue& value, std::optional<embedding::MixedWeights>& mix) {
-  simdjson::dom::array items;
+Problem read_mix(const Json& value, std::optional<embedding::MixedWeights>& mix) {
   std::vector<double> numbers;
-  if (value.get(items) == simdjson::SUCCESS && items.size() == 3) {
-    for (const JsonValue item : items) {
-      double number = -1;
-      if (item.get(number) != simdjson::SUCCESS) break;
-      numbers.push_back(number);
-    }
+  if (value.is_array()) {
+    for (const Json& item : value.items())
+      numbers.push_back(item.is_number() ? item.get<double>() : -1);
   }
   const auto weights = embedding::MixedWeights::of(numbers);
   if (!weights.ok()) return "must be an array: " + std::string(weights.status().message());

@@ -9,12 +9,12 @@
 namespace latebind::server {
 
 // Reads three numbers. Returns the problem with them.
-[[nodiscard]] Problem read_mix(const JsonValue& value, std::optional<embedding::MixedWeights>& mix);
+[[nodiscard]] Problem read_mix(const Json& value, std::optional<embedding::MixedWeights>& mix);
 [[nodiscard]] app::Json mix_schema();
 
 // For bodies with a member std::optional<embedding::MixedWeights> `mix`.
 template <class Body>
 constexpr Member<Body> kMix{"mix", false, mix_schema,
-                            [](const JsonValue& value, Body& body) { return read_mix(value, body.mix); }};
+                            [](const Json& value, Body& body) { return read_mix(value, body.mix); }};
 
 }  // namespace latebind::server

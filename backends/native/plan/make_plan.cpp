@@ -49,6 +49,7 @@ void Planner::count_uses() {
               [&](const graph::Normalize& op) { use({op.x}); }},
         node.op);
   }
+  // The value of an output keeps its slot until the end.
   for (const graph::GraphOutput& output : graph_.outputs())
     ++uses_[output.value.node];
 }
@@ -107,14 +108,14 @@ Result<Plan> Planner::make() {
     // The slot of an unused value might be given to another value.
     if (uses_[i] == 0 && !std::holds_alternative<graph::Input>(node.op)) return unsupported("a value that is not used");
   }
-  for (const graph::GraphOutput& output : graph_.outputs()) {
-    const auto* const in = std::get_if<InSlot>(&forms_[output.value.node]);
-    const core::Shape& shape = graph_.node(output.value).shape;
-    if (in == nullptr) return unsupported(fmt::format("an output of {}, which is no row", shape.to_string()));
-    plan_.outputs.push_back(
-        {.slot = in->slot, .width = static_cast<std::size_t>(shape[shape.rank() - 1]), .by_text = in->by_text});
-  }
   if (plan_.inputs.empty()) return unsupported("a network without a lookup");
+  for (const graph::GraphOutput& output : graph_.outputs()) {
+    const core::Shape& shape = graph_.node(output.value).shape;
+    const auto* const in = std::get_if<InSlot>(&forms_[output.value.node]);
+    if (in == nullptr) return unsupported(fmt::format("an output of {}, which is no row", shape.to_string()));
+    plan_.results.push_back(
+        {.slot = in->slot, .by_text = in->by_text, .width = static_cast<std::size_t>(shape[shape.rank() - 1])});
+  }
   set_layout(plan_);
   set_waits(plan_);
   return std::move(plan_);

@@ -213,13 +213,12 @@ struct Plan {
     Slot y = 0;
   };
   std::optional<Pooling> pooling;
-  // The outputs, in the order of the graph's.
-  struct Output {
-    Slot slot = 0;
+  struct Result {
+    Slot slot = 0;         // no later step writes to it
+    bool by_text = false;  // after the pooling: a row for each text, else for each token
     std::size_t width = 0;
-    bool by_text = false;  // vectors of the texts, else of the tokens
   };
-  std::vector<Output> outputs;
+  std::vector<Result> results;  // of each output of the graph
 
   Plan(const Kernels& kernels, const Product& product_) : product(product_), matrices(kernels, product_) {}
 };
