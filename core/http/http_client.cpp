@@ -301,7 +301,7 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const HttpBody& bod
     return {.answer = {},
             .failure = HttpFailure::kPermanent,
             .status = Status(StatusCode::kInvalidArgument,
-                             fmt::format("{} is not an HTTP address; check {}", quoted(shown_url(request.url)),
+                             fmt::format("{} is not an HTTP address; check {}", core::quoted(shown_url(request.url)),
                                          state_->options.address_setting))};
   }
   const CurlLibrary& curl = state_->curl;

@@ -11,11 +11,9 @@ using core::Status;
 using core::StatusCode;
 
 std::optional<std::string_view> JsonLists::take_string(std::string& decoded) {
-  PlainJson plain = text_;  // a local object stays in registers
-  if (auto content = plain.take_string()) {
-    text_ = plain;
-    return content;
-  }
+  const PlainJson begin = text_;
+  if (auto plain = text_.take_string()) return plain;
+  text_ = begin;
   const auto written = text_.take_written_string();
   if (!written) return std::nullopt;
   core::Json json;
@@ -51,20 +49,13 @@ bool JsonLists::take_scores(Vocabulary& vocabulary, platform::LargeVector<double
 }
 
 bool JsonLists::take_pair(MergeList& merges) {
-  PlainJson plain = text_;
-  if (plain.take('[')) {
-    const auto left = plain.take_string();
-    const auto right = left && plain.take(',') ? plain.take_string() : std::nullopt;
-    if (right && plain.take(']')) {
-      text_ = plain;
-      return keep(merges.add(*left, *right));
-    }
-  }
   if (!text_.take('[')) return false;
   const auto left = take_string(decoded_);
   if (!left || !text_.take(',')) return false;
   const auto right = take_string(decoded_right_);
   if (!right || !text_.take(']')) return false;
+  // Most halves are of the text, in which the right one follows.
+  if (left->data() != decoded_.data() && right->data() != decoded_right_.data()) return keep(merges.add(*left, *right));
   const std::string_view both = merges.keep(*left, *right);
   return keep(merges.add(both.substr(0, left->size()), both.substr(left->size())));
 }

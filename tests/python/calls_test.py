@@ -18,7 +18,6 @@ from latebind._library import library
 from latebind._out import Rows
 from support import MODEL, TINY, close_while_used, good
 
-
 TEXTS = [f"text {number} of some length" for number in range(64)]
 # Some seconds of work, so that whatever ends it ends it in the middle.
 LONG = ["a text of about the usual length, but repeated a few times. " * 8] * 4000

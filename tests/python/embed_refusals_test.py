@@ -1,6 +1,5 @@
 """Texts, arguments and Arrow data that embed() refuses."""
 
-
 import latebind
 import numpy
 import pandas
@@ -8,7 +7,6 @@ import polars
 import pyarrow
 import pytest
 from support import TINY
-
 
 # -- Errors ------------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@ import pyarrow
 import pytest
 from support import GOLDEN, TINY, cosines, good
 
-
 TEXTS = [json.loads(line)["text"] for line in (GOLDEN / "minilm.jsonl").read_text(encoding="utf-8").splitlines()]
 EXPECTED = numpy.load(GOLDEN / "minilm.npy")
 # Short, empty, not ASCII, and too long for a string_view to hold in place.

@@ -8,7 +8,6 @@ import numpy
 import pytest
 from support import TINY, good, use_after_fork
 
-
 # -- Processes ---------------------------------------------------------------------------------------------------------
 
 

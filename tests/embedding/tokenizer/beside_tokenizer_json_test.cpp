@@ -88,7 +88,7 @@ core::Json t5_file() {
   core::Json file = xlm_roberta_file();
   file["added_tokens"] = json_of(R"([{"content": "<pad>"}, {"content": "</s>"}, {"content": "<unk>"},
       {"content": "<extra_id_1>"}, {"content": "<extra_id_0>"}])");
-  file["post_processor"]["single"].erase(0);
+  file["post_processor"]["single"] = without(file["post_processor"]["single"], 0);
   return file;
 }
 

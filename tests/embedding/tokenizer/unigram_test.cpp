@@ -167,9 +167,9 @@ TEST(UnigramTest, RefusesWhatIsNoVocabularyWithScores) {
             "model.vocab: entry 3 is not a token and its score");
   }
   refused(R"([["a",0],["b",1e999]])", "not JSON: 'model");
-  refused(R"([["a",0],["b",01]])", "not JSON: 'model.vocab[1][1]' has a number that begins with a zero at byte 61");
+  refused(R"([["a",0],["b",01]])", "not JSON: 'model.vocab[1][1]' has a number that begins with a zero at byte 60");
   refused(R"([["a",0],["c",0],["b",01]])",
-          "not JSON: 'model.vocab[2][1]' has a number that begins with a zero at byte 69");
+          "not JSON: 'model.vocab[2][1]' has a number that begins with a zero at byte 68");
   refused("[[\"a\",0],[\"c\",0],[\"\xFF\",0]]", "not JSON: 'model");
   refused("[[\"a\",0],[\"c\",0],[\"\n\",0]]", "not JSON: 'model");
   refused(R"([["a",0],["c",0],["b",0],])", "not JSON: 'model");

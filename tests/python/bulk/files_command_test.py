@@ -17,6 +17,7 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
+from files_scene import device, embed, write
 from latebind.bulk import (
     _batches,
     _engine,
@@ -26,8 +27,6 @@ from latebind.bulk import (
 from latebind.bulk.__main__ import main
 from support import TINY
 from tables import command, contents, run, run_snippets, snippets_with, table, texts, vectors_of
-from files_scene import device, embed, write
-
 
 # -- The command --------------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from latebind.bulk import (
 )
 from support import TINY
 
+
 def embed(source, output, **arguments):
     return embed_files(source, output, TINY, "body", **{"shard_rows": 300, **arguments})
 

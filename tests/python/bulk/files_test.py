@@ -16,6 +16,7 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
+from files_scene import device, embed, expected, found, write
 from latebind.bulk import (
     DifferentRunError,
     EmbedBatches,
@@ -31,8 +32,6 @@ from pyarrow import fs
 from pyarrow._fs import _MockFileSystem
 from support import MODEL, TINY
 from tables import command, contents, run, table, texts, vectors_of
-from files_scene import device, embed, expected, found, write
-
 
 # -- Formats ------------------------------------------------------------------------------------------------------------
 
