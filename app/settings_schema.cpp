@@ -440,8 +440,8 @@ constexpr SettingSpec kAfterBackends[] = {
                 false, assign_number<&Settings::max_tokens, 0, kTokensMax>, number_text<&Settings::max_tokens>},
     SettingSpec{"embedding.onnx_file", "LATEBIND_ONNX_FILE", "--onnx-file", "FILE",
                 "The ONNX file of the model's folder to use instead of its weights, such as onnx/model_quantized.onnx. "
-                "For a model on the hub, this file is downloaded instead of the weights. Empty: model.safetensors, or "
-                "onnx/model.onnx if there is no model.safetensors.",
+                "For a model on the hub, this file is downloaded instead of the weights. Empty: the weights, or "
+                "onnx/model.onnx if there are none.",
                 false, assign_text<&Settings::onnx_file>, text_text<&Settings::onnx_file>},
     SettingSpec{"embedding.shapes", "LATEBIND_SHAPES", "--shapes", "auto|dynamic|static",
                 "static compiles one model for each static length. dynamic compiles one model for all lengths. auto is "

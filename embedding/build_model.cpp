@@ -20,6 +20,7 @@
 #include "embedding/folder/model_folder.h"
 #include "embedding/tables/model2vec.h"
 #include "embedding/weights/model_weights.h"
+#include "embedding/weights/open_tensors.h"
 
 namespace latebind::embedding {
 namespace {
@@ -42,7 +43,10 @@ struct Plan {
 Result<Plan> plan_of(const Specification& model, const GraphOptions& options) {
   LB_ASSIGN_OR_RETURN(OutputList outputs, model.find_outputs(options.outputs));
   const bool from_states = std::ranges::any_of(outputs, [&](const auto& output) {
-    return output->end(false).hidden_states || (options.pools_here && output->pools_here());
+    const NetworkEnd end = output->end(false);
+    // Vectors of tokens beside vectors of texts: `native` computes nothing of the tokens after the network has pooled.
+    const bool is_beside = end.token_vectors && outputs.size() > 1;
+    return end.hidden_states || is_beside || (options.pools_here && output->pools_here());
   });
   return Plan{.outputs = std::move(outputs), .from_states = from_states};
 }
@@ -70,7 +74,7 @@ Result<graph::Graph> graph_of(const Specification& model, std::vector<NetworkEnd
   ModelWeights weights;
   for (const WeightsFile& file : model.network.weights) {
     LB_ASSIGN_OR_RETURN(StoredFile stored, model.files.open_file(file.file));
-    LB_ASSIGN_OR_RETURN(Safetensors tensors, Safetensors::from_part(std::move(stored.part), stored.name));
+    LB_ASSIGN_OR_RETURN(TensorFile tensors, open_tensors(std::move(stored.part), stored.name));
     if (model.network.is_static && file.place.empty()) {
       LB_ASSIGN_OR_RETURN(const bool is_compressed, is_compressed_table(tensors));
       if (is_compressed) {
@@ -105,6 +109,9 @@ Result<GraphModel> from_weights(const Specification& model, Plan plan) {
         {.name = weights.size() == 1 ? platform::path_to_utf8(file.filename()) : model.files.relative(file),
          .identity = model.files.identity(file)});
   }
+  // Tensors that were copied from a file are parts without a file.
+  while (network.sources.size() < made.weights().size())
+    network.sources.push_back({.name = fmt::format("copied_{}.bin", network.sources.size()), .identity = {}});
   network.graph = std::make_shared<const graph::Graph>(std::move(made));
   const auto& roles = model.input.roles;
   return GraphModel{.model = core::Model::from_graph(model.name(), std::move(network)),
@@ -193,7 +200,7 @@ Result<graph::Graph> make_graph(const Specification& model, const GraphOptions& 
   if (model.network.term_table != nullptr) return no_network(model);
   if (model.network.weights.empty()) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: only a model.safetensors of a known architecture becomes a graph{}",
+                  fmt::format("{}: only weights of a known architecture become a graph{}",
                               platform::path_to_utf8(model.files.place()), known_architectures({})));
   }
   LB_ASSIGN_OR_RETURN(const Plan plan, plan_of(model, options));

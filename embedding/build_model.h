@@ -39,12 +39,12 @@ struct GraphModel {
   [[nodiscard]] bool is_pooled() const { return std::ranges::all_of(ends, &ModelEnd::pooled); }
 };
 
-// Builds the network from the weights, model.safetensors or its pieces. Returns kInvalidModel for damaged or
+// Builds the network from the weights. Returns kInvalidModel for damaged or
 // contradictory files, and kUnsupported for folders without weights that Latebind reads.
 [[nodiscard]] core::Result<graph::Graph> make_graph(const Specification& model, const GraphOptions& options = {});
 
-// Builds the network from model.safetensors if the folder has it (the weights stay in the mapped file); otherwise takes
-// the ready ONNX file. A model from a bundle includes the bundle's blobs.
+// Builds the network from the weights if the folder has them (they stay in the mapped file); otherwise takes the ready
+// ONNX file. A model from a bundle includes the bundle's blobs.
 [[nodiscard]] core::Result<GraphModel> build_model(const Specification& model, const GraphOptions& options = {});
 
 // Returns the model of any bundle, with its blobs. If the bundle carries config.json and weights of a known

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <deque>
 #include <new>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -272,7 +273,10 @@ struct EmbedStream::Parts {
         outputs[i].shape.write(part.computed, part.vectors);
       }
       result.vectors = outputs[i].shape.is_as_computed() ? part.computed : part.vectors;
-      if (outputs[i].form == ResultForm::kRaggedRows) result.vector_counts = window.submission.vector_counts();
+      if (outputs[i].form != ResultForm::kRaggedRows) continue;
+      result.vector_counts = window.submission.vector_counts(i);
+      const auto vectors = std::accumulate(result.vector_counts.begin(), result.vector_counts.end(), std::size_t{0});
+      result.vectors = result.vectors.first(vectors * outputs[i].computed);
     }
   }
 };

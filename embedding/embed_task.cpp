@@ -27,7 +27,7 @@ OutputResult take_result(Scheduler::Submission& submission, std::size_t part, co
   const VectorShape& shape = wanted.shape;
   if (wanted.form == ResultForm::kRaggedRows) {
     RaggedRows rows{.dimension = shape.dimensions()};
-    for (const std::uint32_t count : submission.vector_counts())
+    for (const std::uint32_t count : submission.vector_counts(part))
       rows.begins.push_back(rows.begins.back() + count);
     rows.numbers = submission.take_vectors(part);
     return rows;

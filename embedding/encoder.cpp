@@ -57,7 +57,7 @@ core::Result<Forward> place(const core::Engine& engine, const Specification& mod
     batch_tokens = placed.model->device_kind() == core::DeviceKind::kCpu ? kBatchTokensOfCpu : kBatchTokensOfOthers;
   }
   for (const BoundOutput& bound : placed.outputs) {
-    if (bound.form() != ResultForm::kSparseRow) continue;
+    if (bound.form() != ResultForm::kSparseRow || bound.output->end(true).hidden_states) continue;
     batch_tokens = std::min(batch_tokens, std::max<std::size_t>(1, kTermLogitsMost / bound.dimension()));
   }
   auto forward = Forward::bind(std::move(placed.model), std::move(placed.outputs), placed.may_be_unattended);
@@ -94,6 +94,7 @@ core::Result<Encoder> Encoder::open(const core::Engine& engine, const Specificat
   LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_to_come.get());
   LB_RETURN_IF_ERROR(set_roles(model, tokenizer, limits));
   LB_RETURN_IF_ERROR(forward.status());
+  forward->take_tokenizer(tokenizer);
   const auto& [network, table] = std::tie(model.network.network, model.network.term_table);
   if (network && tokenizer.vocabulary_size() > network->vocabulary_size()) {
     limits.document.vocabulary_size = network->vocabulary_size();
@@ -202,7 +203,7 @@ struct OpenSink {
     if (form == ResultForm::kSparseRow) {
       std::ranges::move(done.take_sparse(part), sink.sparse.subspan(first).begin());
     } else if (form == ResultForm::kRaggedRows) {
-      (*sink.ragged)(first, done.vector_counts(), done.vectors(part));
+      (*sink.ragged)(first, done.vector_counts(part), done.vectors(part));
     } else if (!direct) {
       shape.write(done.vectors(part), sink.rows.subspan(first * shape.dimensions()));
     }

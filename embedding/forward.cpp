@@ -55,6 +55,12 @@ Forward Forward::of_table(std::shared_ptr<const TermTable> table, std::shared_pt
   return forward;
 }
 
+void Forward::take_tokenizer(const Tokenizer& tokenizer) {
+  for (BoundOutput& bound : outputs_) {
+    if (auto with = bound.output->with_tokenizer(tokenizer)) bound.output = std::move(with);
+  }
+}
+
 std::shared_ptr<const core::Attestation> Forward::attestation() const {
   return model_ != nullptr ? model_->attestation() : no_device_;
 }
@@ -205,7 +211,8 @@ void Forward::deliver(std::size_t which, const float* numbers, std::span<const T
     const RowTarget& target = row.targets[which];
     if (target.numbers != nullptr || target.sparse != nullptr) {
       output->take({numbers, (end.pooled ? 1 : row.ids.size()) * end.dimension}, end,
-                   {.count = row.ids.size(), .pooled_from = row.pooled_from, .kept = row.kept}, target, scratch);
+                   {.count = row.ids.size(), .ids = row.ids, .pooled_from = row.pooled_from, .kept = row.kept}, target,
+                   scratch);
     }
     numbers += (end.pooled ? 1 : width) * end.dimension;
   }

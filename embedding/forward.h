@@ -51,6 +51,9 @@ class Forward {
   // Makes a Forward for a table of weights. Its attestation names the backend "none".
   static Forward of_table(std::shared_ptr<const TermTable> table, std::shared_ptr<const Output> output);
 
+  // Gives the outputs the ids of their tokens. Call it before the first run.
+  void take_tokenizer(const Tokenizer& tokenizer);
+
   [[nodiscard]] std::span<const BoundOutput> outputs() const { return outputs_; }
   // Like the functions of core::PlacedModel.
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/tensor/tensor.h"
+#include "embedding/comparison.h"
 #include "embedding/inputs/text_role.h"
 #include "embedding/outputs/dense.h"
 #include "embedding/results.h"
@@ -57,6 +58,8 @@ struct ScoreCall {
   std::string query{};
   std::vector<std::string> documents{};
   std::size_t too_many = 0;  // see VectorCall
+  // The weights of the mixed score, for models that have one; std::nullopt: the defaults.
+  std::optional<embedding::MixedWeights> mix{};
   // A lower limit than the model's is refused, since documents have no separate limit.
   std::size_t document_tokens_max = std::numeric_limits<std::size_t>::max();
   std::optional<bool> truncate{};  // std::nullopt: the server's default

@@ -46,9 +46,11 @@ std::vector<std::vector<std::string>> divide_outputs(const embedding::ModelFolde
   const embedding::Specification& model = folder.documents();
   const auto& own = model.outputs.front();
   std::vector<std::vector<std::string>> divided{{std::string(own->kind().name)}};
-  if (!token_vectors || !accompanied(*own)) return divided;
   std::vector<std::string> apart;
   for (const auto& output : std::span(model.outputs).subspan(1)) {
+    // Outputs that the folder adds to its own are always served, those of any network on demand.
+    const bool is_of_any = output->kind().input == nullptr;
+    if (is_of_any && (!token_vectors || !accompanied(*own))) continue;
     const embedding::OutputList both{own, output};
     const bool is_shared =
         model.shares_one_end(both) && (folder.queries() == nullptr || folder.queries()->shares_one_end(both));

@@ -162,8 +162,8 @@ class Service {
       const embedding::Embedder& network, const embedding::TaskOptions& options, embedding::EmbedTask::Done over)>;
   // Returns why a model does not take this call, or its encoder for it.
   [[nodiscard]] Outcome<const embedding::Encoder*> encoder_for(const ServedModel& model, const VectorCall& call) const;
-  void score_late(const ExchangePtr& exchange, const ServedModel& model, ScoreCall call,
-                  std::function<void(Outcome<Vectors>)> done);
+  void score_late(const ExchangePtr& exchange, const ServedModel& model, const embedding::Comparison& comparison,
+                  ScoreCall call, std::function<void(Outcome<Vectors>)> done);
   void compute_scores(const ExchangePtr& exchange, const ScoreRequest& request,
                       std::function<void(Outcome<Vectors>)> done, const StartScores& start);
   [[nodiscard]] Outcome<std::vector<NamedTensor>> tensors_of(Exchange& exchange, const ServedModel& model,

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
+#include "embedding/comparison.h"
 #include "embedding/outputs/multi_vector.h"
 #include "embedding/outputs/score.h"
 #include "server/likely_tokens.h"
@@ -18,13 +20,19 @@ namespace {
 // The memory per score in an answer, without the document.
 constexpr std::uint64_t kScoreBytes = 96;
 
-// Converts the documents' token vectors to one score each.
-Vectors scores_of(const embedding::MultiVectorOutput& output, const Vectors& query, Vectors documents) {
-  const embedding::RaggedRows& rows = documents.ragged();
-  embedding::Rows scores{.dimension = 1};
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    scores.numbers.push_back(output.compare(query.ragged().numbers, rows.of(i), rows.dimension));
-  documents.results.front() = std::move(scores);
+// Returns how a served model compares a query with documents, or std::nullopt if it does not.
+std::optional<embedding::Comparison> comparison_of(const ServedModel& model, const embedding::MixedWeights& weights) {
+  for (const auto& encoder : model.encoders) {
+    if (auto found = embedding::Comparison::of(encoder->documents().outputs(), weights)) return found;
+  }
+  return std::nullopt;
+}
+
+// Converts the documents' results to one score each.
+Vectors scores_of(const embedding::Comparison& comparison, const Vectors& query, Vectors documents) {
+  embedding::Rows scores{.dimension = 1, .numbers = comparison.scores(query.results, documents.results)};
+  documents.results.clear();
+  documents.results.emplace_back(std::move(scores));
   documents.tokens += query.tokens;
   documents.truncated_texts += query.truncated_texts;
   documents.tokenizing += query.tokenizing;
@@ -35,11 +43,10 @@ Vectors scores_of(const embedding::MultiVectorOutput& output, const Vectors& que
 
 }  // namespace
 
-// Late interaction: computes the query's vectors first and then the documents'.
-void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, ScoreCall call,
-                         std::function<void(Outcome<Vectors>)> done) {
-  const embedding::Embedder& network = *model.texts();
-  const auto& output = *model.own<embedding::MultiVectorOutput>();
+// Computes the query's results first and then the documents'.
+void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, const embedding::Comparison& comparison,
+                         ScoreCall call, std::function<void(Outcome<Vectors>)> done) {
+  const embedding::Embedder& network = *model.encoder_of(comparison.outputs());
   const std::size_t count = call.too_many > 0 ? call.too_many : call.documents.size();
   exchange->note([&](RequestRecord& record) {
     record.is_embedding = true;
@@ -66,20 +73,20 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
   embedding::TaskOptions options;
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = call.keep_end;
-  options.outputs = {std::string(embedding::kMultiVectorOutput.name)};
+  options.outputs.assign(comparison.outputs().begin(), comparison.outputs().end());
   options.queue_tokens_max = limits_.queue_tokens_max;
   options.tokens_max = tokens_max;
   options.name_of = call.names;
 
-  auto rank = [this, exchange, &model, &output, options,
+  auto rank = [this, exchange, &model, &network, comparison, options,
                documents = std::make_shared<std::vector<std::string>>(std::move(call.documents)),
                done = std::move(done)](Outcome<Vectors> asked) mutable {
     if (std::holds_alternative<Refusal>(asked)) return done(std::move(asked));
     auto query = std::make_shared<const Vectors>(std::move(std::get<Vectors>(asked)));
     options.texts.role = embedding::TextRole::kDocument;
-    auto answer = [exchange, query, &output, done = std::move(done)](Outcome<Vectors> found) {
+    auto answer = [exchange, query, comparison, done = std::move(done)](Outcome<Vectors> found) {
       if (auto* vectors = std::get_if<Vectors>(&found)) {
-        *vectors = scores_of(output, *query, std::move(*vectors));
+        *vectors = scores_of(comparison, *query, std::move(*vectors));
         exchange->note([&](RequestRecord& record) {
           record.tokens = vectors->tokens;
           record.truncated_texts = vectors->truncated_texts;
@@ -89,7 +96,7 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
     };
     compute(exchange, model, std::move(answer), [&](embedding::EmbedTask::Done over) {
       const std::vector<std::string_view> views(documents->begin(), documents->end());
-      return embedding::EmbedTask::start(*model.texts(), std::span(views), options, std::move(over));
+      return embedding::EmbedTask::start(network, std::span(views), options, std::move(over));
     });
   };
   embedding::TaskOptions of_query = options;
@@ -123,8 +130,16 @@ void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<v
                                        call.document_tokens_max, (*chosen)->texts()->max_tokens(), (*chosen)->name),
                 .param = "max_tokens_per_doc"});
   }
-  if (chosen != nullptr && (*chosen)->own<embedding::MultiVectorOutput>() != nullptr) {
-    return score_late(exchange, **chosen, std::move(call), std::move(done));
+  if (chosen != nullptr) {
+    const auto comparison = comparison_of(**chosen, call.mix.value_or(embedding::MixedWeights()));
+    if (call.mix && (!comparison || !comparison->is_mixed())) {
+      return done(Refusal{.kind = RefusalKind::kUnsupported,
+                          .message = fmt::format("'mix' has the weights of dense, sparse and multi_vector, and {} does "
+                                                 "not give all three: leave it out",
+                                                 (*chosen)->name),
+                          .param = "mix"});
+    }
+    if (comparison) return score_late(exchange, **chosen, *comparison, std::move(call), std::move(done));
   }
   std::uint64_t bytes = 0;
   for (const std::string& document : call.documents)

@@ -134,6 +134,28 @@ std::string recommended_reference() {
 }
 
 // The fixed text of docs/models.md, by its chapters.
+constexpr std::string_view kThreeResultsText =
+    "## Three results of one pass\n\n"
+    "A dense embedder with `sparse_linear.pt` or `colbert_linear.pt` beside its weights (bge-m3) has the outputs\n"
+    "`sparse` or `multi_vector`, too, and one pass gives all of them (`latebind embed --outputs\n"
+    "dense,sparse,multi_vector`, `/latebind/encode`, and `Encoder` in C and Python). A token's weight is the first\n"
+    "projection of its vector, if that is positive. A text has the largest weight of each of its tokens, and none for\n"
+    "the tokenizer's `cls`, `eos`, `pad` and `unk` tokens. The second projection gives a vector of length 1 for each\n"
+    "token but the first; two texts are compared by the mean of the best products. `rerank`, `search --mix` and the\n"
+    "server's rerank requests use FlagEmbedding's mixed score of the three, with the weights 0.4, 0.2 and 0.4, or "
+    "those\n"
+    "of `--mix` and `mix`. Results were compared with FlagEmbedding's formulas for random weights on OpenVINO, ONNX\n"
+    "Runtime and `native` (`tests/cli/m3_test.py`). An ONNX file has only the own output.\n\n";
+constexpr std::string_view kWeightsText =
+    "## Weights\n\n"
+    "The first of these forms that a folder has is used, and is the one that `latebind pull` downloads:\n\n"
+    "1. `model.safetensors`, or its pieces, which `model.safetensors.index.json` lists;\n"
+    "2. `pytorch_model.bin`, or its pieces, which `pytorch_model.bin.index.json` lists, as `torch.save()` writes "
+    "them:\n"
+    "   the ZIP of today, or the format of releases before 1.6;\n"
+    "3. `onnx/model.onnx` or `model.onnx`.\n\n"
+    "Nothing in a file of `torch.save()` is executed: its tensors are read as data, and anything else is refused by\n"
+    "name. Weights of f32, f16 and bf16 are used; other types are refused when a network needs them.\n\n";
 constexpr std::string_view kNetworksNotes =
     "\n"
     "The following are not supported in any network: cross-attention, pruned heads, quantized checkpoints, adapters\n"
@@ -262,11 +284,12 @@ constexpr std::string_view kTokenizerPartsText =
 std::string models_reference() {
   std::string text =
       "# Models\n\n"
-      "A model is a folder in the layout of the hub: `config.json`, `model.safetensors` (or its pieces, listed in\n"
-      "`model.safetensors.index.json`), `tokenizer.json` (or a [vocabulary](#vocabularies)), and the modules of\n"
-      "sentence-transformers. Latebind reads it directly, without an export and without Python. `latebind models\n"
-      "--reference` prints this page; `latebind models --networks` prints its lists, with `--json` for programs.\n\n";
+      "A model is a folder in the layout of the hub: `config.json`, the [weights](#weights), `tokenizer.json` (or a\n"
+      "[vocabulary](#vocabularies)), and the modules of sentence-transformers. Latebind reads it directly, without an\n"
+      "export and without Python. `latebind models --reference` prints this page; `latebind models --networks` prints\n"
+      "its lists, with `--json` for programs.\n\n";
   text += recommended_reference();
+  text += kWeightsText;
   text +=
       "## Networks\n\n"
       "Networks are identified by the `model_type` of `config.json`. Each was compared with the results of\n"
@@ -283,7 +306,11 @@ std::string models_reference() {
     text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", one.model_type, one.name, one.checked, one.refused,
                         one.read_classifier != nullptr ? "yes" : "no", one.read_vocabulary != nullptr ? "yes" : "no");
   }
-  text.append(kNetworksNotes).append(kModulesText).append(kEncodersText).append(kTokenizerPartsText);
+  text.append(kNetworksNotes)
+      .append(kModulesText)
+      .append(kEncodersText)
+      .append(kThreeResultsText)
+      .append(kTokenizerPartsText);
   for (const auto& part : embedding::known_tokenizer_parts())
     text += fmt::format("| `{}` | `{}` |\n", part.kind, fmt::join(part.types, "`, `"));
   text +=

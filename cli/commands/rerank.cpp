@@ -22,6 +22,7 @@ struct RerankArguments {
   std::string query;
   std::size_t count = 100;
   bool raw_scores = false;
+  std::string mix;
   bool json = false;
   bool quiet = false;
 };
@@ -42,12 +43,19 @@ Exit rerank(const RerankArguments& options) {
   EmbedderOptions opening = options.model;
   const auto found = opening.find_model(runtime->onnx_file, embedding::kScoreOutput.name);
   if (!found.ok()) return fail(found);
-  auto opened = open_network(opening, *runtime);
+  auto opened = open_comparing(opening, *runtime, embedding::kScoreOutput.name);
   if (!opened.ok()) return fail(opened.status());
   if (options.raw_scores && (*opened)->gives(embedding::kMultiVectorOutput.name)) {
     return misuse("rerank", "--raw-scores is for cross-encoders: a multi-vector encoder's scores are always raw");
   }
-  const auto reranker = Reranker::of(*std::move(opened), options.model.model, options.raw_scores);
+  std::optional<embedding::MixedWeights> mix;
+  if (!options.mix.empty()) {
+    const auto weights = embedding::MixedWeights::parse(options.mix);
+    if (!weights.ok()) return misuse("rerank", "--mix: " + std::string(weights.status().message()));
+    mix = *weights;
+  }
+  const auto reranker =
+      Reranker::of(*std::move(opened), options.model.model, {.raw_scores = options.raw_scores, .mix = mix});
   if (!reranker.ok()) return fail(reranker.status());
   const auto attested = (*reranker)->network().attestation();
   const auto start = std::chrono::steady_clock::now();
@@ -66,7 +74,8 @@ void add_rerank(Command& program, Action& chosen) {
   add_integer(app, "-k", options->count, 1, 100000, "Number of lines to show, 1 to 100000 (default 100).");
   app.add_flag("--raw-scores", options->raw_scores,
                "Prints the network's logits, without the model's activation function (often a sigmoid).");
-  options->model.add_to(app, "A cross-encoder or multi-vector encoder");
+  add_mix(app, options->mix);
+  options->model.add_to(app, "A cross-encoder, a multi-vector encoder or a model with a mixed score");
   add_text_source(app, options->source, TextIds::kShown);
   app.add_flag("--json", options->json,
                "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, "
@@ -78,8 +87,9 @@ void add_rerank(Command& program, Action& chosen) {
       ->repeats(Repeat::kError);
   app.footer(
       "Prints rank, score, line number and text. Scores are those of sentence-transformers'\n"
-      "CrossEncoder.predict, or the similarity (MaxSim) of its MultiVectorEncoder. Empty lines are\n"
-      "skipped; of a longer text, the first 64 KiB are shown.\n"
+      "CrossEncoder.predict, or the similarity (MaxSim) of its MultiVectorEncoder. Models with dense,\n"
+      "sparse and multi-vector results (bge-m3) have a mixed score. Empty lines are skipped; of a longer\n"
+      "text, the first 64 KiB are shown.\n"
       "\n"
       "Example:\n"
       "  latebind rerank cross-encoder/ms-marco-MiniLM-L6-v2 \\\n"

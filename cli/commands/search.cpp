@@ -39,6 +39,7 @@ struct SearchArguments {
   app::FindOptions finding{};
   std::string index;
   std::string reranker;
+  std::string mix;
   std::size_t candidates = 100;
   bool json = false;
   bool quiet = false;
@@ -154,10 +155,20 @@ Result<app::FoundFiles> find_files(const SearchArguments& options) {
   return found;
 }
 
+// The model that finds lines: by its vectors of texts, or by a comparison of all its results.
+struct Searched {
+  std::unique_ptr<embedding::Embedder> by_vectors{};
+  std::unique_ptr<Reranker> by_comparison{};
+
+  [[nodiscard]] const embedding::Embedder& network() const {
+    return by_comparison ? by_comparison->network() : *by_vectors;
+  }
+};
+
 Result<MatchReport> find_matches(const SearchArguments& options, const std::filesystem::path& model,
-                                 app::FoundFiles& found, std::optional<TextReader>& reader,
-                                 const embedding::Embedder& network, const embedding::MultiVectorEncoder* late,
+                                 app::FoundFiles& found, std::optional<TextReader>& reader, const Searched& searched,
                                  const app::Runtime& runtime) {
+  const embedding::Embedder& network = searched.network();
   if (!options.index.empty()) {
     return search_index({.index = options.index,
                          .model = model,
@@ -172,9 +183,9 @@ Result<MatchReport> find_matches(const SearchArguments& options, const std::file
                         found, network, runtime);
   }
   if (!reader) return MatchReport{.query = options.query};
-  if (late != nullptr) {
-    LB_ASSIGN_OR_RETURN(const auto scores, multi_vector_scores(*late, options.query, options.query_prompt.choice(),
-                                                               options.prompt.choice()));
+  if (searched.by_comparison) {
+    LB_ASSIGN_OR_RETURN(const auto scores, searched.by_comparison->scores(options.query, options.query_prompt.choice(),
+                                                                          options.prompt.choice()));
     return rank_lines({.query = options.query, .count = found_count(options), .quiet = options.quiet}, *reader, scores);
   }
   if (network.output().kind().form == embedding::ResultForm::kSparseRow)
@@ -234,7 +245,15 @@ Exit search(const SearchArguments& options) {
   // Resolves a model given by name to its folder.
   EmbedderOptions opening = options.embedder;
   if (const auto model = opening.find_model(runtime->onnx_file); !model.ok()) return fail(model);
-  auto opened = open_network(opening, *runtime);
+  std::optional<embedding::MixedWeights> mix;
+  if (!options.mix.empty()) {
+    const auto weights = embedding::MixedWeights::parse(options.mix);
+    if (!weights.ok()) return misuse("search", "--mix: " + std::string(weights.status().message()));
+    mix = *weights;
+    if (!options.index.empty()) return misuse("search", "--index keeps one vector per line, and --mix needs more");
+    if (options.dimensions > 0) return misuse("search", "--dimensions: with --mix, vectors cannot be cut");
+  }
+  auto opened = mix ? open_comparing(opening, *runtime) : open_network(opening, *runtime);
   if (!opened.ok()) return fail(opened.status());
   const embedding::ResultForm form = (*opened)->output().kind().form;
   if ((*opened)->output().kind().input != &embedding::kTextInput) {
@@ -253,20 +272,25 @@ Exit search(const SearchArguments& options) {
     if (const auto place = second.find_model(others.onnx_file, embedding::kScoreOutput.name); !place.ok()) {
       return fail(place.with_context("--rerank"));
     }
-    auto ranking = open_network(second, others);
+    auto ranking = open_comparing(second, others, embedding::kScoreOutput.name);
     if (!ranking.ok()) return fail(ranking.status().with_context("--rerank"));
-    auto made = Reranker::of(*std::move(ranking), options.reranker);
+    auto made = Reranker::of(*std::move(ranking), options.reranker, {});
     if (!made.ok()) return fail(made.status().with_context("--rerank"));
     reranker = *std::move(made);
   }
 
-  std::unique_ptr<embedding::MultiVectorEncoder> late;
-  if (form == embedding::ResultForm::kRaggedRows) late = embedding::MultiVectorEncoder::of(*std::move(opened));
-  const embedding::Embedder& network = late ? late->network() : **opened;
+  Searched searched;
+  if (mix || form == embedding::ResultForm::kRaggedRows) {
+    auto made = Reranker::of(*std::move(opened), options.embedder.model, {.mix = mix});
+    if (!made.ok()) return fail(made.status());
+    searched.by_comparison = *std::move(made);
+  } else {
+    searched.by_vectors = *std::move(opened);
+  }
+  const embedding::Embedder& network = searched.network();
   const auto attested = network.attestation();
   const auto start = std::chrono::steady_clock::now();
-  auto report =
-      find_matches(options, platform::path_from_utf8(opening.model), *found, reader, network, late.get(), *runtime);
+  auto report = find_matches(options, platform::path_from_utf8(opening.model), *found, reader, searched, *runtime);
   if (reader && !options.quiet) note_files_by_lines(reader->files_by_lines(), options.source);
   if (report.ok()) {
     const bool is_one_named = found->files.size() == 1 && found->files.front().was_named;
@@ -299,7 +323,9 @@ void add_search(Command& program, Action& chosen) {
            "Keeps the vectors in this file, so that next time only changed files are embedded. It is created if it is "
            "missing, and rebuilt for another model or other options (docs/index-format.md; default: none).");
   add_text(app, "--rerank", options->reranker, "DIR|ORG/NAME",
-           "A cross-encoder or multi-vector encoder that reranks the best lines, on the same devices (default: none).");
+           "A cross-encoder, multi-vector encoder or model with a mixed score that reranks the best lines, on the same "
+           "devices (default: none).");
+  add_mix(app, options->mix);
   add_integer(app, "--candidates", options->candidates, 1, 1000, "Number of lines to rerank, 1 to 1000 (default 100).");
   add_texts(
       app, "--type", options->finding.types, "ENDING",
@@ -329,8 +355,9 @@ void add_search(Command& program, Action& chosen) {
   app.footer(
       "Prints rank, score, place and text. The score is the cosine of the two vectors, 1 at best; for a\n"
       "sparse encoder it is their dot product, for a multi-vector encoder the sum of the best products\n"
-      "of the query's vectors (MaxSim), and with --rerank the second model's score. Empty lines are\n"
-      "skipped; of a longer text, the first 64 KiB are shown. Hidden and binary files, files that are not\n"
+      "of the query's vectors (MaxSim), with --mix the weighted mean of all three, and with --rerank the\n"
+      "second model's score. Empty lines are skipped; of a longer text, the first 64 KiB are shown. Hidden and binary "
+      "files, files that are not\n"
       "UTF-8, links and large files in folders are skipped and counted.\n"
       "\n"
       "Examples:\n"

@@ -13,6 +13,7 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/standard_streams.h"
 #include "core/text/counted.h"
+#include "embedding/comparison.h"
 
 namespace latebind::cli {
 
@@ -127,6 +128,20 @@ Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions&
   auto network = *std::move(opened);
   if (fallback_note == FallbackNote::kPrint) note_fallback(*network->attestation());
   return network;
+}
+
+Result<std::unique_ptr<embedding::Embedder>> open_comparing(const EmbedderOptions& options, const app::Runtime& runtime,
+                                                            std::string_view short_names) {
+  LB_ASSIGN_OR_RETURN(const auto place,
+                      app::find_model(options.model, runtime.onnx_file, TerminalClient().client(), short_names));
+  const auto folder = app::open_folder(place, runtime.onnx_file);
+  if (!folder.ok()) return as_model_argument(folder.status(), options.model);
+  auto opened = app::open_network(
+      *folder, runtime,
+      {.outputs = embedding::compared_outputs(folder->documents().outputs), .role = {}, .on_batch = {}});
+  if (!opened.ok()) return as_model_argument(opened.status(), options.model);
+  note_fallback(*(*opened)->attestation());
+  return opened;
 }
 
 embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt,

@@ -67,6 +67,12 @@ enum class FallbackNote { kPrint, kOmit };
     const EmbedderOptions& options, const app::Runtime& runtime, std::string_view output = {},
     FallbackNote fallback_note = FallbackNote::kPrint);
 
+// The same for comparing texts: for all outputs of the model's comparison (embedding/comparison.h), or its own
+// output if it has none. `short_names` is the output that selects among short names.
+[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_comparing(const EmbedderOptions& options,
+                                                                                const app::Runtime& runtime,
+                                                                                std::string_view short_names = {});
+
 // Uses smaller windows on a terminal, at the cost of a little padding, so that the progress bar moves every second or
 // two. The result refers to `prompt`.
 [[nodiscard]] embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -96,6 +97,37 @@ Result<ScoreDocuments> multi_vector_scores(const embedding::MultiVectorEncoder& 
                                {.texts = {.role = embedding::TextRole::kDocument, .prompt = prompt}});
     // The query's texts are counted once.
     if (stats.ok()) stats->fallback_texts += std::exchange(of_query, 0);
+    return stats;
+  });
+}
+
+Result<ScoreDocuments> compared_scores(const embedding::Embedder& network, const embedding::Comparison& comparison,
+                                       const std::string& query, const embedding::PromptChoice& query_prompt,
+                                       const embedding::PromptChoice& prompt) {
+  const std::string_view texts[] = {query};
+  LB_ASSIGN_OR_RETURN(const embedding::Encoder* const of_queries, network.route_for(embedding::TextRole::kQuery));
+  auto encoded = of_queries->encode(std::span(texts), comparison.outputs(),
+                                    {.texts = {.role = embedding::TextRole::kQuery, .prompt = query_prompt}});
+  if (!encoded.ok()) return encoded.status().with_context("--query");
+  auto asked = std::make_shared<const embedding::Results>(*std::move(encoded));
+  return ScoreDocuments([&network, comparison, asked, prompt, of_query = asked->stats.fallback_texts](
+                            std::span<const std::string_view> documents,
+                            std::span<float> scores) mutable -> Result<embedding::EmbedStats> {
+    embedding::EmbedStats stats;
+    // The vectors of a document's tokens are many numbers, so that few documents are compared at once.
+    constexpr std::size_t kDocuments = 256;
+    for (std::size_t first = 0; first < documents.size(); first += kDocuments) {
+      const auto some = documents.subspan(first, std::min(kDocuments, documents.size() - first));
+      LB_ASSIGN_OR_RETURN(
+          const embedding::Results found,
+          network.documents().encode(some, comparison.outputs(),
+                                     {.texts = {.role = embedding::TextRole::kDocument, .prompt = prompt}}));
+      std::ranges::copy(comparison.scores(asked->outputs, found.outputs),
+                        scores.begin() + static_cast<std::ptrdiff_t>(first));
+      stats += found.stats;
+    }
+    // The query's texts are counted once.
+    stats.fallback_texts += std::exchange(of_query, 0);
     return stats;
   });
 }

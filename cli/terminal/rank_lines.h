@@ -11,6 +11,7 @@
 #include "cli/data/text_reader.h"
 #include "cli/terminal/matches.h"
 #include "core/result.h"
+#include "embedding/comparison.h"
 #include "embedding/inputs/prompts.h"
 #include "embedding/multi_vector_encoder.h"
 
@@ -35,5 +36,12 @@ struct RankOptions {
                                                                const std::string& query,
                                                                const embedding::PromptChoice& query_prompt = {},
                                                                const embedding::PromptChoice& prompt = {});
+
+// The same with any comparison of results. The network must outlive it.
+[[nodiscard]] core::Result<ScoreDocuments> compared_scores(const embedding::Embedder& network,
+                                                           const embedding::Comparison& comparison,
+                                                           const std::string& query,
+                                                           const embedding::PromptChoice& query_prompt,
+                                                           const embedding::PromptChoice& prompt);
 
 }  // namespace latebind::cli

@@ -16,9 +16,21 @@ using core::Result;
 using core::Status;
 
 Result<std::unique_ptr<Reranker>> Reranker::of(std::unique_ptr<embedding::Embedder> network, const std::string& model,
-                                               bool raw_scores) {
+                                               const Options& options) {
   std::unique_ptr<Reranker> reranker(new Reranker);
-  reranker->raw_scores_ = raw_scores;
+  reranker->raw_scores_ = options.raw_scores;
+  auto comparison =
+      embedding::Comparison::of(network->documents().outputs(), options.mix.value_or(embedding::MixedWeights()));
+  if (comparison && comparison->is_mixed()) {
+    reranker->mixed_ = std::move(network);
+    reranker->comparison_ = std::move(comparison);
+    return reranker;
+  }
+  if (options.mix) {
+    return Status(
+        core::StatusCode::kUnsupported,
+        fmt::format("--mix has the weights of dense, sparse and multi_vector, and {} does not give all three", model));
+  }
   if (network->gives(embedding::kMultiVectorOutput.name)) {
     reranker->late_ = embedding::MultiVectorEncoder::of(std::move(network));
     return reranker;
@@ -36,8 +48,10 @@ Result<std::unique_ptr<Reranker>> Reranker::of(std::unique_ptr<embedding::Embedd
   return reranker;
 }
 
-Result<ScoreDocuments> Reranker::scores(const std::string& query) const {
-  if (late_) return multi_vector_scores(*late_, query);
+Result<ScoreDocuments> Reranker::scores(const std::string& query, const embedding::PromptChoice& query_prompt,
+                                        const embedding::PromptChoice& prompt) const {
+  if (mixed_) return compared_scores(*mixed_, *comparison_, query, query_prompt, prompt);
+  if (late_) return multi_vector_scores(*late_, query, query_prompt, prompt);
   return ScoreDocuments([this, query](std::span<const std::string_view> documents, std::span<float> scores) {
     std::vector<embedding::TextPair> pairs;
     pairs.reserve(documents.size());
@@ -45,6 +59,12 @@ Result<ScoreDocuments> Reranker::scores(const std::string& query) const {
       pairs.push_back({query, document});
     return pairs_->score(pairs, scores, {}, raw_scores_);
   });
+}
+
+void add_mix(Command& app, std::string& mix) {
+  add_text(app, "--mix", mix, "DENSE,SPARSE,MULTI",
+           "Weights of the three scores of a model that gives dense, sparse and multi_vector results, such as bge-m3 "
+           "(default: 0.4,0.2,0.4).");
 }
 
 }  // namespace latebind::cli

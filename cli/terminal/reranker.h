@@ -1,13 +1,17 @@
-// Reranker is a model that scores how well a text answers a query: a cross-encoder or a multi-vector encoder.
+// Reranker is a model that scores how well a text answers a query: a cross-encoder, a multi-vector encoder, or a model
+// with a mixed score.
 //
 // It owns the model. The runtime that loaded the model must outlive it. For one thread.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "cli/terminal/parser.h"
 #include "cli/terminal/rank_lines.h"
 #include "core/result.h"
+#include "embedding/comparison.h"
 #include "embedding/cross_encoder.h"
 #include "embedding/multi_vector_encoder.h"
 
@@ -15,15 +19,23 @@ namespace latebind::cli {
 
 class Reranker {
  public:
-  // Makes a reranker of an open network. `model` is its name for messages. `raw_scores` returns a cross-encoder's
-  // numbers unchanged. Returns kInvalidArgument or kUnsupported for a model that gives no scores.
+  struct Options {
+    bool raw_scores = false;                                    // a cross-encoder's numbers, unchanged
+    std::optional<embedding::MixedWeights> mix = std::nullopt;  // only for a model with a mixed score
+  };
+  // Makes a reranker of a network that open_comparing() opened. `model` is its name for messages. Returns
+  // kInvalidArgument or kUnsupported for a model that gives no scores.
   static core::Result<std::unique_ptr<Reranker>> of(std::unique_ptr<embedding::Embedder> network,
-                                                    const std::string& model, bool raw_scores = false);
+                                                    const std::string& model, const Options& options);
 
-  [[nodiscard]] const embedding::Embedder& network() const { return pairs_ ? pairs_->network() : late_->network(); }
+  [[nodiscard]] const embedding::Embedder& network() const {
+    return pairs_ ? pairs_->network() : late_ ? late_->network() : *mixed_;
+  }
   // Returns a function that scores texts for this query. It refers to the reranker. Returns the errors of encoding the
   // query.
-  [[nodiscard]] core::Result<ScoreDocuments> scores(const std::string& query) const;
+  [[nodiscard]] core::Result<ScoreDocuments> scores(const std::string& query,
+                                                    const embedding::PromptChoice& query_prompt = {},
+                                                    const embedding::PromptChoice& prompt = {}) const;
 
  private:
   Reranker() = default;
@@ -31,7 +43,12 @@ class Reranker {
   // Exactly one of these is set.
   std::unique_ptr<embedding::CrossEncoder> pairs_;
   std::unique_ptr<embedding::MultiVectorEncoder> late_;
+  std::unique_ptr<embedding::Embedder> mixed_;
+  std::optional<embedding::Comparison> comparison_;  // of mixed_
   bool raw_scores_ = false;
 };
+
+// Adds --mix, the weights of a mixed score.
+void add_mix(Command& app, std::string& mix);
 
 }  // namespace latebind::cli

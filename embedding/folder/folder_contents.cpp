@@ -130,15 +130,12 @@ Result<FolderContents> find_contents(const ModelFiles& files, const Modules& mod
       use_vocabulary(found, contents);
     }
   }
-  const bool has_table = files.has(transformer / kSafetensorsFile);
-  contents.has_weights = has_table || files.has(transformer / kWeightsIndexFile);
+  const auto has = [&](std::string_view name) { return files.has(transformer / name); };
+  contents.has_weights = has_weights_files(has);
+  const bool has_table = !single_weights_file(has).empty();
   if (modules.is_static ? !has_table : !contents.has_weights && !contents.onnx_file) {
     LB_RETURN_IF_ERROR(refuse_gguf_in(files, transformer));
-    if (has_pytorch_weights([&](std::string_view name) { return files.has(transformer / name); })) {
-      return unsupported_file(transformer, fmt::format("its weights are in pytorch_model.bin, which is not read; {}",
-                                                       kConvertPytorchWeights));
-    }
-    lacks("model.safetensors or onnx/model.onnx");
+    lacks(kFormsOfWeights);
   }
   if (!missing.empty()) return report_missing(files, contents, missing);
   if (modules.is_static && contents.is_onnx_requested) {

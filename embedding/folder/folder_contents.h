@@ -39,11 +39,11 @@ struct FolderContents {
   std::vector<std::filesystem::path> tokenizer_companions{};  // other files of the vocabulary
   std::optional<std::filesystem::path> onnx_file = std::nullopt;
   bool is_onnx_requested = false;  // requested by FolderOptions
-  bool has_weights = false;        // in safetensors
+  bool has_weights = false;        // other than an ONNX file
 };
 
 // Finds the files of the modules' network. Returns kNotFound with all missing files and the remedy, and kUnsupported
-// for files that Latebind does not read, such as adapters, GGUF and PyTorch's weights.
+// for files that Latebind does not read, such as adapters and GGUF.
 [[nodiscard]] core::Result<FolderContents> find_contents(const ModelFiles& files, const Modules& modules,
                                                          const FolderOptions& options);
 // The same for a table of term weights (modules.is_term_table), which replaces the network.

@@ -155,7 +155,6 @@ Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::
 // Reads a module after the pooling, with the weights beside its configuration.
 Status read_after_pooling(const ModelFiles& files, const std::string& kind, const path& folder, Modules& modules) {
   const path file = folder / "config.json";
-  const path weights = folder / kSafetensorsFile;
   std::string place = files.relative(folder) + "/";
   if (kind == "Dense") {
     const std::string_view vectors = modules.of_tokens ? kTokenVectors : kVector;
@@ -167,11 +166,10 @@ Status read_after_pooling(const ModelFiles& files, const std::string& kind, cons
     modules.after_pooling.emplace_back(LayerNormModule{.place = place, .width = width});
   }
   modules.files.push_back(file);
+  const path weights = single_weights_file(files, folder);
   if (!files.has(weights)) {
-    const bool has_others = has_pytorch_weights([&](std::string_view name) { return files.has(folder / name); });
-    return unsupported_file(
-        folder, fmt::format("the module {} has no {}, the only form of weights that is read{}{}", kind,
-                            kSafetensorsFile, has_others ? "; " : "", has_others ? kConvertPytorchWeights : ""));
+    return unsupported_file(folder,
+                            fmt::format("the module {} has neither {} nor {}", kind, kSafetensorsFile, kTorchFile));
   }
   modules.weights.push_back({.file = weights, .place = std::move(place)});
   return {};

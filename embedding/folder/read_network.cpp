@@ -16,7 +16,7 @@
 #include "embedding/folder/refusals.h"
 #include "embedding/folder/weights_files.h"
 #include "embedding/tables/static_embedding.h"
-#include "embedding/weights/safetensors.h"
+#include "embedding/weights/open_tensors.h"
 
 namespace latebind::embedding {
 
@@ -43,9 +43,9 @@ Result<NetworkHead> read_head(const ConfigFile& config, const Architecture& arch
 
 // Reads the network of StaticEmbedding, which its weights describe.
 Result<NetworkSpec> read_static(const ModelFiles& files, const Modules& modules) {
-  const path file = modules.transformer / kSafetensorsFile;
+  const path file = single_weights_file(files, modules.transformer);
   LB_ASSIGN_OR_RETURN(StoredFile stored, files.open_file(file));
-  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::from_part(std::move(stored.part), stored.name));
+  LB_ASSIGN_OR_RETURN(const TensorFile weights, open_tensors(std::move(stored.part), stored.name));
   NetworkSpec spec{.weights = {{.file = file, .place = {}}}, .is_static = true};
   LB_ASSIGN_OR_RETURN(spec.network, read_static_embedding(weights));
   spec.hidden_size = spec.network->hidden_size();
@@ -81,14 +81,17 @@ Result<NetworkSpec> read_transformer(const Declaration& given, const HeadKind* h
   }
   if (is_onnx_requested) return spec;
   const path& transformer = given.modules.transformer;
-  const path index_file = transformer / kWeightsIndexFile;
-  LB_ASSIGN_OR_RETURN(const auto weights,
-                      weights_file_names([&](std::string_view name) { return given.files.has(transformer / name); },
-                                         [&] { return given.files.read_json(index_file, kWeightsIndexLimits); },
-                                         platform::path_to_utf8(index_file), spec.onnx_file.has_value()));
-  for (const std::string& name : weights)
+  LB_ASSIGN_OR_RETURN(
+      const WeightsNames weights,
+      weights_file_names(
+          {.has = [&](std::string_view name) { return given.files.has(transformer / name); },
+           .read_index =
+               [&](std::string_view name) { return given.files.read_json(transformer / name, kWeightsIndexLimits); },
+           .shown = [&](std::string_view name) { return platform::path_to_utf8(transformer / name); }},
+          spec.onnx_file.has_value()));
+  for (const std::string& name : weights.files)
     spec.weights.push_back({.file = transformer / name, .place = {}});
-  if (!weights.empty()) std::ranges::copy(given.modules.weights, std::back_inserter(spec.weights));
+  if (!weights.files.empty()) std::ranges::copy(given.modules.weights, std::back_inserter(spec.weights));
   return spec;
 }
 

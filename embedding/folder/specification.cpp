@@ -19,6 +19,7 @@
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
+#include "embedding/weights/open_tensors.h"
 #include "embedding/weights/safetensors.h"
 
 namespace latebind::embedding {
@@ -41,9 +42,9 @@ Result<NetworkSpec> read_table(const ModelFiles& files, const FolderContents& co
                                                        core::printable(weights), kSafetensorsFile));
     }
   }
-  const path file = contents.transformer / kSafetensorsFile;
+  const path file = single_weights_file(files, contents.transformer);
   LB_ASSIGN_OR_RETURN(StoredFile stored, files.open_file(file));
-  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::from_part(std::move(stored.part), stored.name));
+  LB_ASSIGN_OR_RETURN(const TensorFile weights, open_tensors(std::move(stored.part), stored.name));
   LB_ASSIGN_OR_RETURN(TermTable table, TermTable::read(weights));
   return NetworkSpec{
       .is_static = true, .term_table = std::make_shared<const TermTable>(std::move(table)), .term_table_file = file};
@@ -94,8 +95,9 @@ std::vector<path> list_small_files(const Declaration& given, const NetworkSpec& 
   std::vector<path> list{contents.tokenizer_file, contents.config.file, place / "modules.json"};
   if (modules.listed) list.insert(list.end(), {contents.own.file, contents.of_transformer.file});
   list.push_back(contents.transformer / kTokenizerConfigFile);
-  if (!network.weights.empty() && network.weights.front().file.filename() != kSafetensorsFile) {
-    list.push_back(contents.transformer / kWeightsIndexFile);
+  if (!network.weights.empty() && network.weights.front().file != single_weights_file(files, contents.transformer)) {
+    for (const std::string_view name : {kWeightsIndexFile, kTorchIndexFile})
+      list.push_back(contents.transformer / name);
   }
   std::ranges::copy(contents.tokenizer_companions, std::back_inserter(list));
   const bool reads_more = !network.is_static || network.term_table != nullptr;
@@ -112,6 +114,10 @@ std::vector<path> list_small_files(const Declaration& given, const NetworkSpec& 
     if (is_new && !file.empty() && files.has(file)) small_files.push_back(std::move(file));
   }
   return small_files;
+}
+
+bool has_beside(const ModelFiles& files, const OutputKind& kind, const path& file) {
+  return kind.read_beside != nullptr && files.has(file);
 }
 
 }  // namespace
@@ -149,15 +155,27 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
   LB_ASSIGN_OR_RETURN(auto own_output, kind->read(given, read.network));
   LB_ASSIGN_OR_RETURN(read.input, read_input(given, *kind, read.network));
   read.outputs.push_back(std::move(own_output));
+  std::vector<path> beside;
   for (const OutputKind* const one : output_kinds()) {
-    if (one->input != nullptr || read.network.term_table != nullptr) continue;
-    LB_ASSIGN_OR_RETURN(read.outputs.emplace_back(), one->read(given, read.network));
+    if (read.network.term_table != nullptr) break;
+    if (one->input == nullptr) {
+      LB_ASSIGN_OR_RETURN(read.outputs.emplace_back(), one->read(given, read.network));
+    } else if (const path file = contents.transformer / one->file_beside;
+               one != kind && has_beside(files, *one, file)) {
+      if (kind->input != &kTextInput || modules.is_static || read.network.weights.empty()) continue;
+      LB_ASSIGN_OR_RETURN(read.outputs.emplace_back(), one->read_beside(given, read.network));
+      beside.push_back(file);
+    }
   }
   if (!modules.listed && kind->assumes_pooling) {
     read.assumed = say_default_pooling(files, *contents.config.read, modules.pooling);
   }
   const bool expands_queries = read.input.roles && read.input.roles->query.expansion;
   read.small_files = list_small_files(given, read.network, expands_queries);
+  for (path& file : beside) {
+    const auto large = read.large_files();
+    if (std::ranges::find(large, file) == large.end()) read.small_files.push_back(std::move(file));
+  }
   read.files = std::move(files);
   return read;
 }
@@ -175,8 +193,13 @@ Result<OutputList> Specification::find_outputs(std::span<const std::string> want
 
 bool Specification::shares_one_end(const OutputList& wanted) const {
   if (wanted.size() == 1) return true;
-  return files.package() == nullptr &&
-         std::ranges::all_of(wanted, [](const auto& output) { return output->end(true).hidden_states; });
+  // The projection of each token's vector costs little beside the network, if the vectors of texts come from them, too.
+  const auto is_of_tokens = [](const auto& output) {
+    const NetworkEnd end = output->end(true);
+    return end.hidden_states || end.token_vectors;
+  };
+  return files.package() == nullptr && outputs.front()->end(true).hidden_states &&
+         std::ranges::all_of(wanted, is_of_tokens);
 }
 
 std::vector<path> Specification::large_files() const {

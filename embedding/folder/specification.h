@@ -64,7 +64,7 @@ struct Specification {
   // Returns the named outputs, or the model's own output if `wanted` is empty. Returns no_such_output().
   [[nodiscard]] core::Result<OutputList> find_outputs(std::span<const std::string> wanted) const;
   // Returns whether a pass that gives all of these outputs costs little more than one that gives the own output alone:
-  // all take their numbers from one end of the network, and no compiled blob would be left unused.
+  // all take their numbers from the tokens' vectors, perhaps projected, and no compiled blob would be left unused.
   [[nodiscard]] bool shares_one_end(const OutputList& wanted) const;
   // Returns the weights' files, or else the ONNX file.
   [[nodiscard]] std::vector<std::filesystem::path> large_files() const;

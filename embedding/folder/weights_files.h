@@ -1,9 +1,10 @@
 // Finds the weights of a model's network in the hub's layout: model.safetensors, or the pieces that
-// model.safetensors.index.json lists.
+// model.safetensors.index.json lists; or else pytorch_model.bin, or its pieces.
 //
-// The functions are pure except for reading that list; any thread may call them.
+// The functions are pure except for reading those lists; any thread may call them.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,26 +17,43 @@
 
 namespace latebind::embedding {
 
+class ModelFiles;
+
 // The usual name of the list of pieces, and the limit of its size: some 80 bytes for each tensor.
 inline constexpr std::string_view kWeightsIndexFile = "model.safetensors.index.json";
 inline constexpr core::JsonLimits kWeightsIndexLimits{.bytes_max = std::size_t{16} << 20};
+// The same as PyTorch saves them.
+inline constexpr std::string_view kTorchFile = "pytorch_model.bin";
+inline constexpr std::string_view kTorchIndexFile = "pytorch_model.bin.index.json";
+// All forms of weights, for messages about a folder without them.
+inline constexpr std::string_view kFormsOfWeights = "model.safetensors, pytorch_model.bin or onnx/model.onnx";
 
-// Returns whether the folder has weights that PyTorch saved, in one file or in pieces. Latebind does not read them.
-// `has` returns whether the folder has a file.
-[[nodiscard]] bool has_pytorch_weights(const std::function<bool(std::string_view name)>& has);
-// The command that converts such weights, for messages.
-inline constexpr std::string_view kConvertPytorchWeights =
-    "with torch and safetensors installed, type there: python3 -c \"import glob, torch; from safetensors.torch import "
-    "save_file; save_file({k: v.clone().contiguous() for f in glob.glob('pytorch_model*.bin') for k, v in "
-    "torch.load(f, "
-    "map_location='cpu', weights_only=True).items()}, 'model.safetensors', {'format': 'pt'})\"";
+// Returns whether a folder has a file of this name.
+using HasFile = std::function<bool(std::string_view name)>;
 
-// Returns the names of the weights files in the folder. Returns an empty list if it has no such weights, or if it has
-// only the list of pieces and an ONNX file to replace them. `read_index` reads the list, and `index_name` names it in
-// messages. Returns kNotFound for a missing piece, and kInvalidModel for a malformed list.
-[[nodiscard]] core::Result<std::vector<std::string>> weights_file_names(
-    const std::function<bool(std::string_view name)>& has,
-    const std::function<core::Result<std::optional<core::Json>>()>& read_index, const std::string& index_name,
-    bool has_onnx_file);
+// Returns the name of the weights if they are in one file: model.safetensors, else pytorch_model.bin. Empty if the
+// folder has neither.
+[[nodiscard]] std::string_view single_weights_file(const HasFile& has);
+// Returns the path of that file; that of a model.safetensors if the folder has neither.
+[[nodiscard]] std::filesystem::path single_weights_file(const ModelFiles& files, const std::filesystem::path& folder);
+// Returns whether the folder has weights, in one file or as a list of pieces.
+[[nodiscard]] bool has_weights_files(const HasFile& has);
+
+struct WeightsNames {
+  std::vector<std::string> files{};  // empty if there are none
+  std::string index{};               // the list of pieces; empty for one file
+};
+// The folder of the weights.
+struct WeightsFolder {
+  HasFile has;
+  // Reads a list of pieces.
+  std::function<core::Result<std::optional<core::Json>>(std::string_view name)> read_index;
+  // Returns the name of a file for messages.
+  std::function<std::string(std::string_view name)> shown;
+};
+// Returns the names of the weights' files. Of several forms, the first of model.safetensors, its pieces,
+// pytorch_model.bin and its pieces is taken. Pieces of which one is missing do not count if `has_onnx_file`. Returns
+// kNotFound for a missing piece, and kInvalidModel for a malformed list.
+[[nodiscard]] core::Result<WeightsNames> weights_file_names(const WeightsFolder& folder, bool has_onnx_file);
 
 }  // namespace latebind::embedding

@@ -100,9 +100,10 @@ Result<std::vector<path>> repositories(const path& cache) {
   return folders;
 }
 
-// Weights in PyTorch's and GGUF's formats are not read.
+// Weights in GGUF are not read.
 bool ends_with_weights(const std::string& name) {
-  return name.ends_with(".safetensors") || name.ends_with(".onnx");
+  const bool is_torch = name.starts_with("pytorch_model") && name.ends_with(".bin");
+  return is_torch || name.ends_with(".safetensors") || name.ends_with(".onnx");
 }
 
 Result<CachedRevision> read_revision(const path& folder) {

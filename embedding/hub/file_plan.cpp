@@ -14,6 +14,7 @@
 #include "embedding/folder/router_file.h"
 #include "embedding/folder/weights_files.h"
 #include "embedding/hub/name.h"
+#include "embedding/outputs/output.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
 namespace latebind::embedding::hub {
@@ -86,6 +87,10 @@ std::string first_of(const Names& files, const std::vector<std::string>& candida
   return found == candidates.end() ? std::string() : *found;
 }
 
+HasFile has_in(const Names& files, const std::string& folder) {
+  return [&files, &folder](std::string_view name) { return files.contains(folder + std::string(name)); };
+}
+
 // An ONNX file and the files beside it that contain its tensors; the ONNX file is last.
 std::vector<std::string> onnx_with_data(const Names& files, const std::string& onnx) {
   std::vector<std::string> found;
@@ -106,43 +111,33 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
   const std::string onnx =
       first_of(files, {folder + "onnx/model.onnx", folder + "model.onnx", "onnx/model.onnx", "model.onnx"});
   if (find_architecture(type) != nullptr) {
-    const std::string index_name = folder + std::string(kWeightsIndexFile);
-    const auto read_index = [&]() -> Result<std::optional<Json>> {
-      LB_ASSIGN_OR_RETURN(const std::string index, read(index_name));
-      LB_ASSIGN_OR_RETURN(Json document, parse_json(index, index_name, kWeightsIndexLimits));
+    const auto read_index = [&](std::string_view name) -> Result<std::optional<Json>> {
+      LB_ASSIGN_OR_RETURN(const std::string index, read(folder + std::string(name)));
+      LB_ASSIGN_OR_RETURN(Json document, parse_json(index, folder + std::string(name), kWeightsIndexLimits));
       return std::optional(std::move(document));
     };
-    LB_ASSIGN_OR_RETURN(
-        auto weights,
-        weights_file_names([&](std::string_view name) { return files.contains(folder + std::string(name)); },
-                           read_index, index_name, !onnx.empty()));
-    const bool in_pieces = !weights.empty() && weights.front() != kSafetensorsFile;
-    for (std::string& name : weights)
-      name.insert(0, folder);
-    if (in_pieces) weights.insert(weights.begin(), index_name);
-    if (!weights.empty()) return weights;
+    LB_ASSIGN_OR_RETURN(const WeightsNames weights,
+                        weights_file_names({.has = has_in(files, folder),
+                                            .read_index = read_index,
+                                            .shown = [&](std::string_view name) { return folder + std::string(name); }},
+                                           !onnx.empty()));
+    std::vector<std::string> names;
+    if (!weights.index.empty()) names.push_back(folder + weights.index);
+    for (const std::string& name : weights.files)
+      names.push_back(folder + name);
+    if (!names.empty()) return names;
   }
   if (onnx.empty()) {
-    if (files.contains(folder + std::string(kSafetensorsFile))) {
+    if (has_weights_files(has_in(files, folder))) {
       return Status(StatusCode::kUnsupported, fmt::format("'{}' is of the type '{}' and has no onnx/model.onnx{}",
                                                           model, printable(type), known_architectures(type)));
-    }
-    if (has_pytorch_weights([&](std::string_view name) { return files.contains(folder + std::string(name)); })) {
-      const std::size_t at = std::min(model.find('@'), model.size());
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("'{}' has its weights in {}pytorch_model.bin, which is not supported; run `hf download "
-                                "{}{}{} --local-dir DIR`, then, in DIR{}{}, {}; and give DIR instead of the name",
-                                model, folder, model.substr(0, at), at < model.size() ? " --revision " : "",
-                                at < model.size() ? model.substr(at + 1) : "", folder.empty() ? "" : "/", folder,
-                                kConvertPytorchWeights));
     }
     const std::vector<std::string> others(files.begin(), files.end());
     const bool has_others =
         std::ranges::any_of(others, [](const std::string& name) { return name.ends_with(".onnx"); });
-    return Status(
-        StatusCode::kUnsupported,
-        fmt::format("'{}' has neither model.safetensors nor onnx/model.onnx, and one of them is needed; {}{}", model,
-                    say_onnx_files("it", others), has_others ? ": set embedding.onnx_file to one of them" : ""));
+    return Status(StatusCode::kUnsupported, fmt::format("'{}' has none of {}, and one of them is needed; {}{}", model,
+                                                        kFormsOfWeights, say_onnx_files("it", others),
+                                                        has_others ? ": set embedding.onnx_file to one of them" : ""));
   }
   return onnx_with_data(files, onnx);
 }
@@ -205,8 +200,11 @@ Result<std::vector<std::string>> large_files_of(const Route& route, const Names&
                                                 const std::string& model) {
   std::vector<std::string> names;
   for (std::size_t i = route.is_table ? 0 : 1; i < route.folders.size(); ++i)
-    names.push_back(route.folders[i] + std::string(kSafetensorsFile));
+    names.push_back(route.folders[i] + std::string(single_weights_file(has_in(there, route.folders[i]))));
   if (route.is_table) return names;
+  for (const OutputKind* const kind : output_kinds()) {
+    if (!kind->file_beside.empty()) names.push_back(route.folders.front() + std::string(kind->file_beside));
+  }
   LB_ASSIGN_OR_RETURN(const auto weights, weights_of(there, route.folders.front(), read, model));
   names.insert(names.end(), weights.begin(), weights.end());
   return names;
@@ -220,7 +218,8 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
   const auto has = [&](std::string_view end) {
     return std::ranges::any_of(files, [end](const std::string& name) { return name.ends_with(end); });
   };
-  if (has(".gguf") && !has(".safetensors") && !has(".onnx")) {
+  const bool has_others = has(".safetensors") || has(".onnx") || has(kTorchFile) || has(kTorchIndexFile);
+  if (has(".gguf") && !has_others) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("'{}' has its weights in GGUF, which is not supported: use the repository with "
                               "model.safetensors that they were made from, which its page on the hub names",

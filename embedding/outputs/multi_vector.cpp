@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/text/quote.h"
 #include "embedding/outputs/max_sim.h"
 #include "embedding/outputs/onnx_end.h"
 #include "embedding/outputs/pooling.h"
 #include "embedding/outputs/token_vectors.h"
-#include "embedding/weights/safetensors.h"
+#include "embedding/weights/open_tensors.h"
 
 namespace latebind::embedding {
 
@@ -26,6 +28,17 @@ bool declares_multi_vector(const Declaration& given) {
   return has_multi_vectors(given.contents.own, given.modules.listed, given.contents.config.read);
 }
 
+// Reads the size of a projection without a bias from its matrix. Returns kInvalidModel for another shape.
+Result<DenseModule> projection_of(const TensorFile& tensors, std::string_view matrix, std::size_t width) {
+  const std::vector<std::int64_t> shape = tensors.shape_of(matrix).value_or(std::vector<std::int64_t>());
+  const bool fits = shape.size() == 2 && shape[0] > 0 && static_cast<std::size_t>(shape[0]) <= kHiddenSizeMax &&
+                    shape[1] == static_cast<std::int64_t>(width);
+  if (fits) return DenseModule{.place = "", .in = width, .out = static_cast<std::size_t>(shape[0]), .has_bias = false};
+  return Status(StatusCode::kInvalidModel,
+                fmt::format("{}: '{}' has the shape [{}]; a matrix of rows of {} numbers was expected", tensors.name(),
+                            matrix, fmt::join(shape, ","), width));
+}
+
 // Reads the projection of Stanford's ColBERT, which is among the weights of the network.
 Result<DenseModule> read_projection(const ModelFiles& files, const NetworkSpec& network) {
   constexpr std::string_view kName = "linear.weight";
@@ -33,19 +46,9 @@ Result<DenseModule> read_projection(const ModelFiles& files, const NetworkSpec& 
   std::string name;
   for (const WeightsFile& weights : network.weights) {
     LB_ASSIGN_OR_RETURN(StoredFile stored, files.open_file(weights.file));
-    LB_ASSIGN_OR_RETURN(const Safetensors tensors, Safetensors::from_part(std::move(stored.part), stored.name));
+    LB_ASSIGN_OR_RETURN(const TensorFile tensors, open_tensors(std::move(stored.part), stored.name));
     name = tensors.name();
-    const auto shape = tensors.shape_of(kName);
-    if (!shape) continue;
-    const bool fits = shape->size() == 2 && (*shape)[0] > 0 &&
-                      static_cast<std::size_t>((*shape)[0]) <= kHiddenSizeMax &&
-                      (*shape)[1] == static_cast<std::int64_t>(width);
-    if (fits) {
-      return DenseModule{.place = "", .in = width, .out = static_cast<std::size_t>((*shape)[0]), .has_bias = false};
-    }
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: '{}' has the shape [{}]; a matrix of rows of {} numbers was expected", name, kName,
-                              fmt::join(*shape, ","), width));
+    if (tensors.contains(kName)) return projection_of(tensors, kName, width);
   }
   return Status(StatusCode::kInvalidModel, fmt::format("{}: there is no '{}', the projection of ColBERT", name, kName));
 }
@@ -70,6 +73,23 @@ Result<std::shared_ptr<const Output>> read_multi_vector(const Declaration& given
   return std::shared_ptr<const Output>(std::make_shared<const MultiVectorOutput>(std::move(read)));
 }
 
+// Reads the projection beside a dense model. Its first token has no vector, and documents are compared by the mean.
+Result<std::shared_ptr<const Output>> read_colbert_linear(const Declaration& given, NetworkSpec& network) {
+  const std::filesystem::path file = given.contents.transformer / kMultiVectorOutput.file_beside;
+  LB_ASSIGN_OR_RETURN(StoredFile stored, given.files.open_file(file));
+  LB_ASSIGN_OR_RETURN(const TensorFile tensors, open_tensors(std::move(stored.part), stored.name));
+  LB_ASSIGN_OR_RETURN(DenseModule projection, projection_of(tensors, "weight", network.hidden_size));
+  projection.place = "colbert_linear/";
+  projection.has_bias = tensors.contains("bias");
+  network.weights.push_back({.file = file, .place = projection.place + "linear."});
+  return std::shared_ptr<const Output>(
+      std::make_shared<const MultiVectorOutput>(MultiVectorOutput::Parameters{.modules = {projection},
+                                                                              .normalize = true,
+                                                                              .compares_by_mean = true,
+                                                                              .leaves_first_out = true,
+                                                                              .dimension = projection.out}));
+}
+
 }  // namespace
 
 const OutputKind kMultiVectorOutput{
@@ -85,7 +105,9 @@ const OutputKind kMultiVectorOutput{
     .heading = "vectors of tokens (latebind search, rerank)",
     .has_roles = true,
     .is_declared = declares_multi_vector,
-    .read = read_multi_vector};
+    .read = read_multi_vector,
+    .file_beside = "colbert_linear.pt",
+    .read_beside = read_colbert_linear};
 
 MultiVectorOutput::MultiVectorOutput(Parameters parameters)
     : Output(kMultiVectorOutput), parameters_(std::move(parameters)) {}
@@ -120,7 +142,11 @@ Result<ModelEnd> MultiVectorOutput::find_end(const OnnxFile& file, bool /*from_s
 
 void MultiVectorOutput::take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens,
                              RowTarget target, std::vector<float>& /*scratch*/) const {
-  float* const last = take_token_vectors(numbers, end.dimension, tokens, target.numbers);
+  const std::size_t first = std::min(leading_left_out(), tokens.count);
+  RowTokens taken = tokens;
+  taken.count -= first;
+  if (first > 0) taken.kept = {};
+  float* const last = take_token_vectors(numbers.subspan(first * end.dimension), end.dimension, taken, target.numbers);
   if (!parameters_.normalize) return;
   for (float* vector = target.numbers; vector != last; vector += end.dimension)
     correct_length({vector, end.dimension});

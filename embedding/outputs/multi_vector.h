@@ -1,7 +1,8 @@
 // MultiVectorOutput: a vector for each token of a text (late interaction, ColBERT). Texts are compared by the best
 // products of these vectors. Immutable; safe for concurrent use.
 //
-// Source: sentence-transformers' MultiVectorEncoder, PyLate, and Stanford's ColBERT.
+// Source: sentence-transformers' MultiVectorEncoder, PyLate, and Stanford's ColBERT. With `colbert_linear.pt` beside a
+// dense model: Chen et al., "BGE M3-Embedding" (2024), as FlagEmbedding computes the vectors of bge-m3.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,8 @@ class MultiVectorOutput final : public Output {
     std::vector<VectorModule> modules{};  // applied to each token's vector
     bool normalize = false;
     bool compares_by_mean = false;  // compare by the mean of the best products instead of their sum
+    // The first token has no vector.
+    bool leaves_first_out = false;
     // The model is Stanford's ColBERT, whose projection is among the network's weights.
     bool is_stanford = false;
     std::size_t dimension = 0;  // of a vector; 0 if no file declares it
@@ -28,6 +31,7 @@ class MultiVectorOutput final : public Output {
   [[nodiscard]] core::Result<ModelEnd> find_end(const OnnxFile& file, bool from_states) const override;
   void take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
             std::vector<float>& scratch) const override;
+  [[nodiscard]] std::size_t leading_left_out() const override { return parameters_.leaves_first_out ? 1 : 0; }
   [[nodiscard]] core::Json describe() const override;
 
   [[nodiscard]] bool normalizes_tokens() const { return parameters_.normalize; }

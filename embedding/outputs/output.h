@@ -27,6 +27,7 @@ namespace latebind::embedding {
 
 struct OutputKind;
 struct Prompts;
+class Tokenizer;
 
 // The form of the results of one input.
 enum class ResultForm : std::uint8_t {
@@ -52,6 +53,7 @@ struct OnnxFile {
 // The tokens of a text in a batch, as far as outputs depend on them.
 struct RowTokens {
   std::size_t count = 0;
+  std::span<const std::int32_t> ids{};
   // The first token that take() pools, if the pooling leaves out a prompt.
   std::size_t pooled_from = 0;
   // 1 for each token that has a vector, else 0; empty if all have one.
@@ -93,6 +95,12 @@ class Output {
                     std::vector<float>& scratch) const = 0;
   // Computes the results for these ids from a table, for models with a table instead of a network.
   virtual void look_up(const TermTable& /*table*/, std::span<const std::int32_t> /*ids*/, SparseVector& /*to*/) const {}
+  // Returns the output with the ids of its tokens, once the tokenizer is read; null if it needs none.
+  [[nodiscard]] virtual std::shared_ptr<const Output> with_tokenizer(const Tokenizer& /*tokenizer*/) const {
+    return nullptr;
+  }
+  // The number of tokens at the front of a text that have no vector in ragged rows.
+  [[nodiscard]] virtual std::size_t leading_left_out() const { return 0; }
   // Completes a row of a pooled end, which the device wrote directly to its target.
   virtual void complete(std::span<float> /*row*/) const {}
 
@@ -157,6 +165,10 @@ struct OutputKind {
   // Reads the parameters. Returns kInvalidModel or kUnsupported, naming the file and the key. A kind without `input`
   // is read for every model that has a network.
   core::Result<std::shared_ptr<const Output>> (*read)(const Declaration& given, const NetworkSpec& network);
+  // A file beside the weights of a network with another own output, which adds this kind (optional). Reads it, and may
+  // add its tensors to the network's weights.
+  std::string_view file_beside{};
+  core::Result<std::shared_ptr<const Output>> (*read_beside)(const Declaration& given, NetworkSpec& network) = nullptr;
 };
 
 // An output of a placed model, and the end of the model that gives its numbers.

@@ -13,6 +13,7 @@
 #include "embedding/folder/refusals.h"
 #include "embedding/outputs/onnx_end.h"
 #include "embedding/outputs/pooling.h"
+#include "embedding/outputs/token_weights.h"
 
 namespace latebind::embedding {
 
@@ -101,7 +102,9 @@ const OutputKind kSparseOutput{
     .is_declared = declares_sparse,
     .check_modules = check_sparse_modules,
     .find_head = [](const Modules& /*modules*/) -> const HeadKind* { return &kVocabulary; },
-    .read = read_sparse_output};
+    .read = read_sparse_output,
+    .file_beside = kTokenWeightsFile,
+    .read_beside = read_token_weights};
 
 SparseOutput::SparseOutput(const SparseRule& rule, std::optional<VocabularyHead> head)
     : Output(kSparseOutput), rule_(rule), head_(std::move(head)) {}

@@ -89,8 +89,18 @@ Scheduler::Part Scheduler::make_part(const Work& work, const Wanted& wanted) con
     part.sparse.resize(lengths.size());
     return part;
   }
+  const std::size_t left_out = part.form == ResultForm::kRaggedRows ? bound.output->leading_left_out() : 0;
+  std::size_t vectors = work.tokens.vector_count();
+  if (left_out > 0) {
+    vectors = 0;
+    for (const std::uint32_t length : lengths) {
+      part.begins.push_back(vectors);
+      part.counts.push_back(length - std::min(length, static_cast<std::uint32_t>(left_out)));
+      vectors += part.counts.back();
+    }
+  }
   if (part.out == nullptr) {
-    const std::size_t rows = part.form == ResultForm::kRaggedRows ? work.tokens.vector_count() : lengths.size();
+    const std::size_t rows = part.form == ResultForm::kRaggedRows ? vectors : lengths.size();
     part.memory.resize(rows * part.dimension);
     part.out = part.memory.data();
   }

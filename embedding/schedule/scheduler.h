@@ -132,7 +132,7 @@ class Scheduler {
     [[nodiscard]] std::span<const float> vectors(std::size_t part = 0) const;
     [[nodiscard]] std::span<const std::uint32_t> token_counts() const;
     // The number of token vectors of each text.
-    [[nodiscard]] std::span<const std::uint32_t> vector_counts() const;
+    [[nodiscard]] std::span<const std::uint32_t> vector_counts(std::size_t part) const;
     // The statistics, without `seconds`.
     [[nodiscard]] EmbedStats stats() const;
     // The attestation of the device that computed the texts; that of a fallback if any batch ran on a fallback.

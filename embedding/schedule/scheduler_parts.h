@@ -24,6 +24,9 @@ struct Scheduler::Part {
   float* out = nullptr;                // destination of rows: the caller's memory or `memory`
   std::vector<float> memory{};         // owned by the submission
   std::vector<SparseVector> sparse{};  // replaces `out` for sparse rows
+  // Of ragged rows without the first tokens: the vectors of each text, and of all texts before it. Else empty.
+  std::vector<std::uint32_t> counts{};
+  std::vector<std::size_t> begins{};
 };
 
 // The texts of one submission. What the queue changes of them is guarded by the scheduler's mutex_.
@@ -58,6 +61,9 @@ struct Scheduler::Work : QueuedTexts {
   [[nodiscard]] std::span<float> numbers_of(Part& part, std::uint32_t row) const {
     if (part.form == ResultForm::kSparseRow) return part.sparse[row].values;
     if (part.form == ResultForm::kRow) return {part.out + row * part.dimension, part.dimension};
+    if (!part.counts.empty()) {
+      return {part.out + part.begins[row] * part.dimension, part.counts[row] * part.dimension};
+    }
     return {part.out + tokens.vectors_before(row) * part.dimension, tokens.vector_counts()[row] * part.dimension};
   }
   [[nodiscard]] bool waits_to_compute() const { return can_compute && given == nullptr; }

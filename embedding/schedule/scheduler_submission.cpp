@@ -46,8 +46,9 @@ std::span<const std::uint32_t> Scheduler::Submission::token_counts() const {
   return work_->tokens.lengths();
 }
 
-std::span<const std::uint32_t> Scheduler::Submission::vector_counts() const {
-  return work_->tokens.vector_counts();
+std::span<const std::uint32_t> Scheduler::Submission::vector_counts(std::size_t part) const {
+  const auto& counts = work_->parts[part].counts;
+  return counts.empty() ? work_->tokens.vector_counts() : counts;
 }
 
 EmbedStats Scheduler::Submission::stats() const {

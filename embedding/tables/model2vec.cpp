@@ -13,6 +13,7 @@
 #include "core/tensor/half.h"
 #include "core/tensor/shared_bytes.h"
 #include "embedding/architectures/encoder.h"
+#include "embedding/weights/safetensors.h"
 
 namespace latebind::embedding {
 namespace {
@@ -34,12 +35,12 @@ T value_at(std::span<const std::byte> bytes, std::size_t i) {
   return value;
 }
 
-Status wrong(const Safetensors& weights, StatusCode code, const std::string& what) {
+Status wrong(const TensorFile& weights, StatusCode code, const std::string& what) {
   return {code, fmt::format("{}: {}", weights.name(), what)};
 }
 
 // Returns the length of a list with a number for each token, or std::nullopt if the file has no such list.
-Result<std::optional<std::size_t>> length_of(const Safetensors& weights, const char* name) {
+Result<std::optional<std::size_t>> length_of(const TensorFile& weights, const char* name) {
   const auto shape = weights.shape_of(name);
   if (!shape) return std::optional<std::size_t>();
   if (shape->size() != 1 || (*shape)[0] <= 0 || static_cast<std::size_t>((*shape)[0]) > kVocabularyMax) {
@@ -51,7 +52,7 @@ Result<std::optional<std::size_t>> length_of(const Safetensors& weights, const c
 }
 
 // Reads the row of each token.
-Result<std::vector<std::uint32_t>> read_rows(const Safetensors& weights, std::size_t tokens, std::size_t row_count) {
+Result<std::vector<std::uint32_t>> read_rows(const TensorFile& weights, std::size_t tokens, std::size_t row_count) {
   std::vector<std::uint32_t> rows(tokens);
   const auto stored = weights.stored(kMapping);
   for (std::size_t token = 0; token < tokens; ++token) {
@@ -86,7 +87,7 @@ float number_at(ElementType type, std::span<const std::byte> bytes, std::size_t 
 }
 
 // Reads the weight of each token, without rounding.
-Result<std::vector<double>> read_weights(const Safetensors& weights, std::size_t tokens) {
+Result<std::vector<double>> read_weights(const TensorFile& weights, std::size_t tokens) {
   const auto stored = weights.stored(kWeights);
   std::vector<double> numbers(tokens);
   if (stored->type == "F64") {
@@ -117,8 +118,10 @@ class WrittenTable {
   }
 
   [[nodiscard]] char* numbers() { return file_.data() + begin_; }
-  [[nodiscard]] Result<Safetensors> finish(const std::string& name) && {
-    return Safetensors::from_part({.bytes = core::SharedBytes::from_string(std::move(file_))}, name);
+  [[nodiscard]] Result<TensorFile> finish(const std::string& name) && {
+    LB_ASSIGN_OR_RETURN(Safetensors made,
+                        Safetensors::from_part({.bytes = core::SharedBytes::from_string(std::move(file_))}, name));
+    return TensorFile(std::move(made));
   }
 
  private:
@@ -128,7 +131,7 @@ class WrittenTable {
 
 }  // namespace
 
-Result<bool> is_compressed_table(const Safetensors& weights) {
+Result<bool> is_compressed_table(const TensorFile& weights) {
   for (const char* name : {kMapping, kWeights}) {
     if (!weights.contains(name)) continue;
     if (!weights.contains(kStaticTable)) return true;
@@ -139,7 +142,7 @@ Result<bool> is_compressed_table(const Safetensors& weights) {
   return false;
 }
 
-Result<TableSize> size_of_compressed_table(const Safetensors& weights) {
+Result<TableSize> size_of_compressed_table(const TensorFile& weights) {
   const auto shape = weights.shape_of(kEmbeddings);
   if (!shape) {
     return wrong(weights, StatusCode::kInvalidModel,
@@ -166,7 +169,7 @@ Result<TableSize> size_of_compressed_table(const Safetensors& weights) {
   return size;
 }
 
-Result<Safetensors> written_out(const Safetensors& weights) {
+Result<TensorFile> written_out(const TensorFile& weights) {
   LB_ASSIGN_OR_RETURN(const TableSize size, size_of_compressed_table(weights));
   const std::vector<std::int64_t> shape = *weights.shape_of(kEmbeddings);
   LB_ASSIGN_OR_RETURN(const StoredTensor table, weights.find(kEmbeddings, shape));

@@ -34,7 +34,7 @@ class StaticNetwork final : public EncoderNetwork {
 
 }  // namespace
 
-Result<std::shared_ptr<const Network>> read_static_embedding(const Safetensors& weights) {
+Result<std::shared_ptr<const Network>> read_static_embedding(const TensorFile& weights) {
   EncoderSizes sizes;
   sizes.heads = 1;
   sizes.positions = kTokensMax;

@@ -9,12 +9,12 @@
 
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
-#include "embedding/weights/safetensors.h"
+#include "embedding/weights/tensor_file.h"
 
 namespace latebind::embedding {
 
 // Reads the network from its file of weights, which need not outlive the call. For a compressed table (model2vec.h),
 // the network is that of the expanded table. Returns kInvalidModel if the file has no table of vectors.
-[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_static_embedding(const Safetensors& weights);
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_static_embedding(const TensorFile& weights);
 
 }  // namespace latebind::embedding

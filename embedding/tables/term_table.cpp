@@ -4,42 +4,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
-#include "core/tensor/half.h"
 #include "embedding/architectures/encoder.h"
+#include "embedding/weights/floats_of.h"
 
 namespace latebind::embedding {
 namespace {
 
-using core::ElementType;
 using core::Result;
 using core::Status;
 using core::StatusCode;
 
 constexpr const char* kWeights = "weight";
 
-template <class Stored, class Convert>
-std::vector<float> numbers_of(std::span<const std::byte> bytes, const Convert& convert) {
-  std::vector<float> numbers;
-  numbers.reserve(bytes.size() / sizeof(Stored));
-  for (std::size_t at = 0; at + sizeof(Stored) <= bytes.size(); at += sizeof(Stored)) {
-    Stored stored{};
-    std::memcpy(&stored, bytes.data() + at, sizeof(Stored));
-    numbers.push_back(convert(stored));
-  }
-  return numbers;
-}
-
-std::vector<float> numbers_of(const StoredTensor& tensor) {
-  if (tensor.type == ElementType::kF32) return numbers_of<float>(tensor.bytes, [](float number) { return number; });
-  return numbers_of<std::uint16_t>(tensor.bytes, tensor.type == ElementType::kF16 ? core::from_f16 : core::from_bf16);
-}
-
 }  // namespace
 
-Result<TermTable> TermTable::read(const Safetensors& file) {
+Result<TermTable> TermTable::read(const TensorFile& file) {
   const auto invalid = [&](std::string_view what) {
     return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", file.name(), what));
   };
@@ -50,7 +31,7 @@ Result<TermTable> TermTable::read(const Safetensors& file) {
                                fmt::join(*shape, ",")));
   }
   LB_ASSIGN_OR_RETURN(const StoredTensor stored, file.find(kWeights, *shape));
-  std::vector<float> weights = numbers_of(stored);
+  std::vector<float> weights = floats_of(stored);
   const auto bad = std::ranges::find_if(weights, [](float weight) { return !std::isfinite(weight) || weight < 0; });
   if (bad != weights.end()) {
     return invalid(fmt::format("'weight'[{}] is {}; weights must be numbers from 0 on", bad - weights.begin(), *bad));

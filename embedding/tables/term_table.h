@@ -11,7 +11,7 @@
 
 #include "core/result.h"
 #include "embedding/outputs/sparse_vector.h"
-#include "embedding/weights/safetensors.h"
+#include "embedding/weights/tensor_file.h"
 
 namespace latebind::embedding {
 
@@ -19,7 +19,7 @@ class TermTable {
  public:
   // Reads the table. Returns kInvalidModel if the file has no such table or a weight is negative or not finite, and
   // kUnsupported for another type of weights.
-  static core::Result<TermTable> read(const Safetensors& file);
+  static core::Result<TermTable> read(const TensorFile& file);
 
   [[nodiscard]] std::size_t size() const { return weights_.size(); }
   // Writes the nonzero weights of `ids`, all below size(), to `out`; at most rule.most of them.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -29,7 +30,7 @@ const ModelWeights::File* ModelWeights::file_of(std::string_view name) const {
   return nearest;
 }
 
-Status ModelWeights::add(Safetensors file, std::string place) {
+Status ModelWeights::add(TensorFile file, std::string place) {
   for (const std::string& name : file.names()) {
     if (!contains(place + name)) continue;
     return {StatusCode::kInvalidModel,
@@ -52,17 +53,22 @@ Result<graph::Weight> ModelWeights::find(std::string_view name, std::span<const 
   }
   LB_ASSIGN_OR_RETURN(const StoredTensor tensor, file->tensors.find(*file->own_name(name), shape));
   LB_ASSIGN_OR_RETURN(const core::Shape dims, core::Shape::make(tensor.shape));
-  return graph::Weight{.name = std::string(name),
-                       .type = tensor.type,
-                       .shape = dims,
-                       .offset = tensor.offset,
-                       .file = static_cast<std::size_t>(file - files_.data())};
+  auto position = static_cast<std::size_t>(file - files_.data());
+  if (tensor.copied) {
+    const auto with_copies = [](const File& one) { return !one.tensors.copies().bytes.empty(); };
+    position = files_.size() + static_cast<std::size_t>(std::count_if(files_.data(), file, with_copies));
+  }
+  return graph::Weight{
+      .name = std::string(name), .type = tensor.type, .shape = dims, .offset = tensor.offset, .file = position};
 }
 
 std::vector<core::FilePart> ModelWeights::parts() const {
   std::vector<core::FilePart> parts;
   for (const File& file : files_)
     parts.push_back(file.tensors.part());
+  for (const File& file : files_) {
+    if (!file.tensors.copies().bytes.empty()) parts.push_back({.bytes = file.tensors.copies()});
+  }
   return parts;
 }
 

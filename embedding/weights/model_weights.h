@@ -16,28 +16,29 @@
 #include "core/graph/operators.h"
 #include "core/result.h"
 #include "core/tensor/shared_bytes.h"
-#include "embedding/weights/safetensors.h"
+#include "embedding/weights/tensor_file.h"
 
 namespace latebind::embedding {
 
 class ModelWeights {
  public:
   ModelWeights() = default;
-  explicit ModelWeights(Safetensors file) { files_.push_back({std::move(file), {}}); }
+  explicit ModelWeights(TensorFile file) { files_.push_back({std::move(file), {}}); }
 
   // Adds a file. `place`, such as "2_Dense/", is the prefix of its tensors' names here. Returns kInvalidModel if
   // another file has a tensor of the same name.
-  [[nodiscard]] core::Status add(Safetensors file, std::string place);
+  [[nodiscard]] core::Status add(TensorFile file, std::string place);
 
   [[nodiscard]] bool contains(std::string_view name) const;
-  // Returns a tensor of floating-point numbers. Returns the errors of Safetensors::find().
+  // Returns a tensor of floating-point numbers. Returns the errors of TensorFile::find().
   [[nodiscard]] core::Result<graph::Weight> find(std::string_view name, std::span<const std::int64_t> shape) const;
-  // The files, indexed by Weight::file.
+  // The files, in the order of add(), and then, for each file that has any, the tensors that were copied from it;
+  // indexed by Weight::file.
   [[nodiscard]] std::vector<core::FilePart> parts() const;
 
  private:
   struct File {
-    Safetensors tensors;
+    TensorFile tensors;
     std::string place;
 
     // Returns the name of the tensor in this file, or std::nullopt if `name` does not begin with `place`.

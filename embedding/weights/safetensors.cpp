@@ -13,13 +13,11 @@
 #include "core/model/part_reader.h"
 #include "core/platform/files/folders.h"
 #include "core/text/git_lfs.h"
-#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding {
 namespace {
 
-using core::ElementType;
 using core::Json;
 using core::parse_json;
 using core::printable;
@@ -28,47 +26,6 @@ using core::Status;
 using core::StatusCode;
 
 constexpr std::size_t kLengthBytes = 8;
-
-struct Dtype {
-  std::string_view name;
-  unsigned bits;
-  std::optional<ElementType> type;  // set for the types that Latebind computes with
-};
-
-constexpr std::array kDtypes{
-    Dtype{"F32", 32, ElementType::kF32}, Dtype{"F16", 16, ElementType::kF16}, Dtype{"BF16", 16, ElementType::kBF16},
-    Dtype{"F64", 64, std::nullopt},      Dtype{"I64", 64, std::nullopt},      Dtype{"U64", 64, std::nullopt},
-    Dtype{"I32", 32, std::nullopt},      Dtype{"U32", 32, std::nullopt},      Dtype{"I16", 16, std::nullopt},
-    Dtype{"U16", 16, std::nullopt},      Dtype{"I8", 8, std::nullopt},        Dtype{"U8", 8, std::nullopt},
-    Dtype{"BOOL", 8, std::nullopt},      Dtype{"F8_E4M3", 8, std::nullopt},   Dtype{"F8_E5M2", 8, std::nullopt},
-    Dtype{"F8_E8M0", 8, std::nullopt},   Dtype{"C64", 64, std::nullopt},      Dtype{"F6_E2M3", 6, std::nullopt},
-    Dtype{"F6_E3M2", 6, std::nullopt},   Dtype{"F4", 4, std::nullopt}};
-
-// The names of the types that Latebind computes with, for messages.
-std::vector<std::string_view> read_types() {
-  std::vector<std::string_view> names;
-  for (const Dtype& dtype : kDtypes) {
-    if (dtype.type) names.push_back(dtype.name);
-  }
-  return names;
-}
-
-const Dtype* find_dtype(std::string_view name) {
-  const auto* found = std::ranges::find(kDtypes, name, &Dtype::name);
-  return found == kDtypes.end() ? nullptr : found;
-}
-
-// Returns the bytes of a tensor, or std::nullopt if the size overflows or is not a whole number of bytes.
-std::optional<std::uint64_t> bytes_of(std::span<const std::int64_t> shape, unsigned bits) {
-  std::uint64_t total = bits;
-  for (const std::int64_t dim : shape) {
-    const auto count = static_cast<std::uint64_t>(dim);
-    if (count != 0 && total > std::numeric_limits<std::uint64_t>::max() / count) return std::nullopt;
-    total *= count;
-  }
-  if (total % 8 != 0) return std::nullopt;
-  return total / 8;
-}
 
 Result<std::vector<std::int64_t>> read_shape(const Json& tensor) {
   const auto* const found = core::find_member(tensor, "shape");
@@ -84,10 +41,6 @@ Result<std::vector<std::int64_t>> read_shape(const Json& tensor) {
     shape.push_back(dim.get<std::int64_t>());
   }
   return shape;
-}
-
-std::string place_of(std::string_view file, std::string_view tensor) {
-  return fmt::format("{}: tensor '{}'", file, printable(tensor));
 }
 
 }  // namespace
@@ -145,7 +98,7 @@ Status Safetensors::read_header() {
     const std::string& name = key;
     if (name == "__metadata__") continue;
     const auto refused = [&](std::string_view what) {
-      return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", place_of(name_, name), what));
+      return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", place_of_tensor(name_, name), what));
     };
     if (!tensor.is_object()) return refused("no JSON object");
     Entry entry;
@@ -153,7 +106,7 @@ Status Safetensors::read_header() {
     if (type == nullptr || !type->is_string()) return refused("no text 'dtype'");
     entry.type = type->get<std::string>();
     auto shape = read_shape(tensor);
-    if (!shape.ok()) return shape.status().with_context(place_of(name_, name));
+    if (!shape.ok()) return shape.status().with_context(place_of_tensor(name_, name));
     entry.shape = *std::move(shape);
     const auto* const offsets = core::find_member(tensor, "data_offsets");
     if (offsets == nullptr || !offsets->is_array() || offsets->size() != 2 || !(*offsets)[0].is_number_unsigned() ||
@@ -167,8 +120,8 @@ Status Safetensors::read_header() {
       return refused(fmt::format("its data, bytes {} to {}, is outside the file's {}; is the file cut short?",
                                  entry.begin, entry.end, data_bytes));
     }
-    if (const Dtype* known = find_dtype(entry.type); known != nullptr) {
-      const auto expected = bytes_of(entry.shape, known->bits);
+    if (const auto bits = bits_of_type(entry.type)) {
+      const auto expected = bytes_of_shape(entry.shape, *bits);
       if (!expected || *expected != entry.end - entry.begin) {
         return refused(fmt::format("{} [{}] does not fit its {} bytes of data", entry.type, fmt::join(entry.shape, ","),
                                    entry.end - entry.begin));
@@ -190,7 +143,7 @@ Status Safetensors::check_ranges() const {
   for (const auto& [entry, name] : sorted) {
     if (entry->begin != end) {
       return Status(StatusCode::kInvalidModel,
-                    fmt::format("{}: its data {} that of '{}'", place_of(name_, name),
+                    fmt::format("{}: its data {} that of '{}'", place_of_tensor(name_, name),
                                 entry->begin < end ? "overlaps" : "leaves a hole after", printable(previous)));
     }
     end = entry->end;
@@ -201,56 +154,6 @@ Status Safetensors::check_ranges() const {
                                                          bytes().size() - data_start_ - end));
   }
   return {};
-}
-
-std::vector<std::string> Safetensors::names() const {
-  std::vector<std::string> names;
-  for (const auto& [name, entry] : entries_)
-    names.push_back(name);
-  return names;
-}
-
-bool Safetensors::contains(std::string_view name) const {
-  return entries_.find(name) != entries_.end();
-}
-
-std::optional<std::vector<std::int64_t>> Safetensors::shape_of(std::string_view name) const {
-  const auto found = entries_.find(name);
-  return found == entries_.end() ? std::nullopt : std::optional(found->second.shape);
-}
-
-std::optional<Safetensors::Stored> Safetensors::stored(std::string_view name) const {
-  const auto found = entries_.find(name);
-  if (found == entries_.end()) return std::nullopt;
-  const Entry& entry = found->second;
-  return Stored{entry.type, bytes().subspan(data_start_ + static_cast<std::size_t>(entry.begin),
-                                            static_cast<std::size_t>(entry.end - entry.begin))};
-}
-
-Result<StoredTensor> Safetensors::find(std::string_view name, std::span<const std::int64_t> shape) const {
-  const auto found = entries_.find(name);
-  if (found == entries_.end()) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: no tensor '{}', which this kind of model needs", name_, printable(name)));
-  }
-  const Entry& entry = found->second;
-  const Dtype* dtype = find_dtype(entry.type);
-  if (dtype == nullptr || !dtype->type) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("{} has the type {}{}", place_of(name_, name), printable(entry.type),
-                              core::supported_instead(entry.type, read_types())));
-  }
-  if (!std::ranges::equal(entry.shape, shape)) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{} has the shape [{}], config.json asks for [{}]", place_of(name_, name),
-                              fmt::join(entry.shape, ","), fmt::join(shape, ",")));
-  }
-  const auto begin = data_start_ + static_cast<std::size_t>(entry.begin);
-  return StoredTensor{.name = std::string(name),
-                      .type = *dtype->type,
-                      .shape = entry.shape,
-                      .offset = begin,
-                      .bytes = bytes().subspan(begin, static_cast<std::size_t>(entry.end - entry.begin))};
 }
 
 }  // namespace latebind::embedding

@@ -11,6 +11,7 @@
 #include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
 #include "server/protocols/json_body.h"
+#include "server/protocols/mix_member.h"
 #include "server/protocols/relevance.h"
 #include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
@@ -32,6 +33,7 @@ struct RankingBody {
   std::size_t top_n = std::numeric_limits<std::size_t>::max();
   std::size_t document_tokens_max = std::numeric_limits<std::size_t>::max();
   std::optional<bool> truncate;
+  std::optional<embedding::MixedWeights> mix;
   bool return_documents = false;
 };
 
@@ -105,6 +107,7 @@ constexpr std::array kRanking{
         "truncate", false,
         [] { return typed_schema("boolean", "Cuts texts that are too long together instead of refusing them."); },
         [](const Json& value, RankingBody& body) { return read_bool(value, body.truncate.emplace()); }},
+    kMix<RankingBody>,
     kNoRole<RankingBody>,
 };
 
@@ -161,6 +164,7 @@ void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
   call.too_many = body.limit.too_many;
   call.document_tokens_max = body.document_tokens_max;
   call.truncate = body.truncate;
+  call.mix = body.mix;
   std::vector<std::string> shown;
   if (body.return_documents) shown = body.documents;
   call.documents = std::move(body.documents);

@@ -5,6 +5,7 @@
 
 #include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
+#include "server/protocols/mix_member.h"
 #include "server/protocols/relevance.h"
 #include "server/protocols/rerank.h"
 #include "server/protocols/tei_parts.h"
@@ -19,6 +20,7 @@ struct RerankBody {
   std::vector<std::string> texts;
   TextLimit limit;
   std::optional<bool> truncate;
+  std::optional<embedding::MixedWeights> mix;
   bool keep_end = false;
   bool raw_scores = false;
   bool return_text = false;
@@ -38,6 +40,7 @@ constexpr std::array kRerank{
     Member<RerankBody>{"return_text", false,
                        [] { return typed_schema("boolean", "Returns each text with its score."); },
                        [](const Json& value, RerankBody& body) { return read_bool(value, body.return_text); }},
+    kMix<RerankBody>,
     kNoRole<RerankBody>,
 };
 
@@ -72,6 +75,7 @@ void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
   call.query = std::move(body.query);
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;
+  call.mix = body.mix;
   call.keep_end = body.keep_end;
   std::vector<std::string> shown;
   if (body.return_text) shown = body.texts;

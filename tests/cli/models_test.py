@@ -121,9 +121,9 @@ def test_models_in_the_cache_are_listed(cache):
     assert not found["org/broken"]["revisions"][0]["usable"]
     report = json.loads(good("models", "--json", env=cache.env).stdout)
     assert [one["model"] for one in report["recommended"] if one["cached"]] == [MINILM]
-    for name in ("pytorch_model.bin", "model.gguf"):
+    for name, usable in (("pytorch_model.bin", True), ("training_args.bin", False), ("model.gguf", False)):
         cache.put(f"org/{name}", FIRST, {"config.json": "config", name: "weights"})
-        assert not cache.models()[f"org/{name}"]["revisions"][0]["usable"]
+        assert cache.models()[f"org/{name}"]["revisions"][0]["usable"] is usable
     text = good("models", env=cache.env).stdout
     assert f"  {MINILM}  (in the cache)\n" in text and "  org/broken  0 MB, incomplete\n" in text
 

@@ -8,7 +8,7 @@ import struct
 import numpy
 import onnxruntime
 import pytest
-from pytorch_weights import as_pytorch, follow
+from pytorch_weights import Storage, Tensor, as_pytorch, save, tensors_of
 from support import SOURCE, TINY, bad, cosines, good, vectors
 
 MODULES = SOURCE / "tests" / "data" / "modules"
@@ -382,27 +382,71 @@ def test_weights_in_pieces_are_those_of_one_file(model, device):
     assert numpy.array_equal(embed(cut_in_pieces(model), "--device", device, "--strict"), whole)
 
 
-@pytest.mark.parametrize("pieces", [1, 3])
-def test_weights_of_pytorch_are_converted_as_the_error_says(model, tmp_path, pieces):
-    whole = embed(model)
-    for name, content in as_pytorch((model / "model.safetensors").read_bytes(), pieces).items():
-        (model / name).write_bytes(content)
+@pytest.mark.parametrize("options", [{}, {"old": True}, {"pieces": 3}, {"old": True, "pieces": 2}, {"protocol": 5}])
+def test_weights_of_pytorch_are_those_of_safetensors(model, options):
+    whole = embed(model, "--device", "native:CPU")
+    weights = as_pytorch((model / "model.safetensors").read_bytes(), **options)
     (model / "model.safetensors").unlink()
-    said = bad(1, "embed", "--model", model, input="text\n")
-    assert "its weights are in pytorch_model.bin, which is not read" in said
-    follow(said, model, tmp_path / "packages")
-    assert numpy.array_equal(embed(model), whole)
+    for name, content in weights.items():
+        (model / name).write_bytes(content)
+    assert numpy.array_equal(embed(model, "--device", "native:CPU", "--strict"), whole)
 
 
-def test_weights_of_a_module_are_converted_as_the_error_says(model, tmp_path):
+def as_views(safetensors):
+    """pytorch_model.bin whose tensors share one storage, matrices transposed in it."""
+    tensors, data = tensors_of(safetensors), bytearray(b"before")
+    data += bytes(-len(data) % 4)
+    shared = Storage("F32", b"")
+    state = {}
+    for name, tensor in tensors.items():
+        numbers = numpy.frombuffer(tensor.storage.data, "<f4").reshape(tensor.shape)
+        turned = len(tensor.shape) == 2
+        strides = (1, tensor.shape[0]) if turned else None
+        state[name] = Tensor(shared, tensor.shape, strides, len(data) // 4)
+        data += (numbers.T if turned else numbers).tobytes()
+    shared.__init__("F32", bytes(data))
+    return save(state)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_views_of_one_storage_are_the_tensors(model, device, tmp_path):
+    whole = embed(model, "--device", device)
+    content = as_views((model / "model.safetensors").read_bytes())
+    (model / "model.safetensors").unlink()
+    (model / "pytorch_model.bin").write_bytes(content)
+    assert numpy.array_equal(embed(model, "--device", device, "--strict"), whole)
+    # Also from a bundle, whose portable model has the tensors that were copied in a file of their own.
+    bundle = tmp_path / "bundle"
+    good("compile", "--model", model, "--output", bundle)
+    assert numpy.array_equal(embed(bundle, "--device", device, "--strict"), whole)
+
+
+def test_weights_of_a_module_may_be_pytorchs(model):
     dense = add_modules(model) / "2_Dense"
     whole = embed(model)
     (dense / "pytorch_model.bin").write_bytes(as_pytorch((dense / "model.safetensors").read_bytes())["pytorch_model.bin"])
     (dense / "model.safetensors").unlink()
-    said = bad(1, "embed", "--model", model, input="text\n")
-    assert "the module Dense has no model.safetensors" in said
-    follow(said, dense, tmp_path / "packages")
     assert numpy.array_equal(embed(model), whole)
+
+
+class Intruder:
+    """What a malicious pickle calls."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def __reduce__(self):
+        return open, (str(self.file), "w")
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_a_pickle_that_calls_is_refused_by_name_and_calls_nothing(model, tmp_path, old):
+    tensors = tensors_of((model / "model.safetensors").read_bytes())
+    (model / "model.safetensors").unlink()
+    (model / "pytorch_model.bin").write_bytes(save({"x": Intruder(tmp_path / "written"), **tensors}, old=old))
+    refused = bad(1, "embed", "--model", model, input="text\n")
+    assert "pytorch_model.bin: it contains 'io.open', which is not a part of tensors" in refused
+    assert not (tmp_path / "written").exists()
 
 
 def test_vectors_are_as_short_as_the_models_files_say(model, tmp_path):
@@ -467,9 +511,10 @@ def test_a_module_that_is_not_understood_or_does_not_fit_is_refused(model, file,
     assert said in refused and file.split("/")[0] in refused
 
 
-def test_a_module_without_safetensors_is_refused(model):
-    (add_modules(model) / "2_Dense" / "model.safetensors").rename(model / "2_Dense" / "pytorch_model.bin")
-    assert "2_Dense: the module Dense has no model.safetensors" in bad(1, "embed", "--model", model, input="text\n")
+def test_a_module_without_weights_is_refused(model):
+    (add_modules(model) / "2_Dense" / "model.safetensors").rename(model / "2_Dense" / "weights")
+    assert "2_Dense: the module Dense has neither model.safetensors nor pytorch_model.bin" in bad(
+        1, "embed", "--model", model, input="text\n")
 
 
 def test_modules_behind_a_ready_onnx_file_are_refused(model, tmp_path):

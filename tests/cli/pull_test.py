@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hub_server import COMMIT, TOKEN, Fault, Model, git_name, sha256
 from pull_scene import NAME, NEEDED, OTHER, hub, is_complete, patient, patient_tests, place, tiny_files  # noqa: F401 (fixtures)
-from pytorch_weights import as_pytorch, follow
+from pytorch_weights import as_pytorch
 from support import SOURCE, TINY, bad, good, run, vectors
 
 
@@ -235,31 +235,23 @@ def test_a_model_that_can_not_be_used_is_refused_before_its_weights_come(hub, pl
     files = tiny_files()
     del files["model.safetensors"]
     hub.models[NAME] = Model(files)
-    assert "neither model.safetensors nor onnx/model.onnx" in place.bad("pull", NAME)
+    assert "none of model.safetensors, pytorch_model.bin or onnx/model.onnx" in place.bad("pull", NAME)
     hub.models[NAME] = Model(tiny_files() | {"config.json": b'{"model_type": "gpt2"}'}, commit="f" * 40)
     assert "gpt2" in place.bad("pull", NAME)
     assert not hub.asked("cdn")
 
 
-@pytest.mark.parametrize("name", [NAME, f"{NAME}@v1.0"])
-def test_weights_of_pytorch_are_converted_as_the_error_says(hub, place, tmp_path, name):
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_weights_of_pytorch_come_where_there_are_no_others(hub, place, pieces):
     files = tiny_files()
-    files |= as_pytorch(files.pop("model.safetensors"))
-    hub.models[NAME] = Model(files, revisions=("main", "v1.0"))
-    said = place.bad("pull", name)
-    assert "has its weights in pytorch_model.bin, which is not supported" in said
-    assert not hub.asked("cdn")
-    download = re.search("`hf (download [^`]*)`, then, in DIR,", said)[1].replace("DIR", str(tmp_path / "there"))
-    assert ("--revision v1.0" in download) == ("@" in name)
-    official = Path(sys.executable).parent / "hf"
-    subprocess.run([official, *download.split()], env=os.environ | place.env, check=True, timeout=120, stdout=subprocess.DEVNULL)
-    # In the cache it does not count as a model that can be used, either.
-    subprocess.run([official, "download", NAME], env=os.environ | place.env, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    weights = as_pytorch(files.pop("model.safetensors"), pieces)
+    hub.models[NAME] = Model(files | weights | {"onnx/model.onnx": b"graph"})
+    place.good("pull", NAME)
+    assert place.files() == NEEDED - {"model.safetensors"} | set(weights)
     (cached,) = json.loads(place.good("models", "--json").stdout)["cache"]["models"]
-    assert (cached["model"], [one["usable"] for one in cached["revisions"]]) == (NAME, [False])
-    follow(said, tmp_path / "there", tmp_path / "packages")
+    assert (cached["model"], [one["usable"] for one in cached["revisions"]]) == (NAME, [True])
     texts = ["--input-format", "lines", str(TINY / "modules.json")]
-    found = good("embed", "-q", "--model", tmp_path / "there", *texts).stdout
+    found = place.good("embed", "-q", "--model", NAME, *texts).stdout
     assert found == good("embed", "-q", "--model", TINY, *texts).stdout
 
 

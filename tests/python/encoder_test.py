@@ -2,12 +2,16 @@
 
 import asyncio
 import pickle
+import sys
 
 import latebind
 import numpy as np
 import pytest
 from latebind import CrossEncoder, Embedder, Encoder, MultiVectorEncoder, SparseEncoder
 from support import CROSS_ENCODERS, RECORDED, SOURCE, SPARSE, SPARSE_ENCODERS, TINY, assert_sparse, close_while_used
+
+sys.path.append(str(SOURCE / "tests" / "cli"))
+from m3_model import make_m3, projections, unit
 
 TEXTS = ["a cat sat on the mat", "", "the dog"]
 MULTI_VECTOR = SOURCE / "tests" / "data" / "multi_vector_encoders" / "bert"
@@ -162,3 +166,24 @@ def test_it_is_awaited_and_ends_in_time(both):
 
 def test_closing_it_while_it_is_used():
     close_while_used(Encoder(TINY, outputs=["dense", "token_vectors"]), lambda opened: opened.encode(TEXTS))
+
+
+def test_three_results_of_one_pass(tmp_path):
+    """As of bge-m3: the same as those of an encoder for each."""
+    model = make_m3(tmp_path / "model")
+    names = ["dense", "sparse", "multi_vector"]
+    with Encoder(model, outputs=names, device="native:CPU") as encoder:
+        found = encoder.encode(TEXTS)
+        counts = encoder.count_tokens(TEXTS)
+    assert list(found) == names
+    assert [vectors.shape for vectors in found["multi_vector"]] == [(count - 1, 32) for count in counts]
+    with Encoder(model, outputs=["token_vectors"], device="native:CPU") as encoder:
+        states = encoder.encode(TEXTS)["token_vectors"]
+    weight, bias = projections()["colbert"]
+    for text, vectors in enumerate(states):
+        np.testing.assert_allclose(found["dense"][text], unit(vectors[0]), atol=1e-5)
+        np.testing.assert_allclose(found["multi_vector"][text], unit(vectors[1:] @ weight.T + bias), atol=1e-5)
+    with Encoder(model, outputs=["sparse"], device="native:CPU") as encoder:
+        sparse = encoder.encode(TEXTS)["sparse"]
+    assert found["sparse"].indices.tolist() == sparse.indices.tolist()
+    np.testing.assert_allclose(found["sparse"].values, sparse.values, atol=1e-6)

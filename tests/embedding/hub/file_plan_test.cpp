@@ -207,6 +207,24 @@ TEST(FilePlanTest, TakesOnnxWithItsTensorsWhereThereAreNoWeightsForUs) {
   EXPECT_THAT(*files, ElementsAre("config.json", "tokenizer.json", "onnx/model.onnx_data", "onnx/model.onnx"));
 }
 
+TEST(FilePlanTest, TakesPytorchsWeightsWhereThereAreNoSafetensors) {
+  Files files{{"config.json", kBert},   {"tokenizer.json", ""},    {"pytorch_model.bin", ""}, {"colbert_linear.pt", ""},
+              {"sparse_linear.pt", ""}, {"training_args.bin", ""}, {"onnx/model.onnx", ""}};
+  const auto whole = plan(files);
+  ASSERT_TRUE(whole.ok()) << whole.status().to_string();
+  EXPECT_THAT(*whole, ElementsAre("config.json", "tokenizer.json", "colbert_linear.pt", "sparse_linear.pt",
+                                  "pytorch_model.bin"));
+  files.erase("pytorch_model.bin");
+  files["pytorch_model.bin.index.json"] = R"({"weight_map": {"a": "two.bin", "b": "one.bin"}})";
+  files["one.bin"] = files["two.bin"] = "";
+  const auto pieces = plan(files);
+  ASSERT_TRUE(pieces.ok()) << pieces.status().to_string();
+  EXPECT_THAT(*pieces, ElementsAre("config.json", "tokenizer.json", "colbert_linear.pt", "sparse_linear.pt",
+                                   "pytorch_model.bin.index.json", "one.bin", "two.bin"));
+  files["model.safetensors"] = "";
+  EXPECT_EQ(plan(files)->back(), "model.safetensors");
+}
+
 TEST(FilePlanTest, LeavesThePiecesOfWhatIsNotKnown) {
   const auto taken = plan({{"config.json", R"({"model_type": "whisper"})"},
                            {"tokenizer.json", ""},
@@ -232,7 +250,7 @@ TEST(FilePlanTest, SaysWhatIsMissing) {
   EXPECT_THAT(plan({}).status().to_string(), HasSubstr("no config.json and tokenizer.json"));
   EXPECT_THAT(plan({{"config.json", kBert}}).status().to_string(), HasSubstr("no tokenizer.json"));
   EXPECT_THAT(plan({{"config.json", kBert}, {"tokenizer.json", ""}}).status().to_string(),
-              HasSubstr("neither model.safetensors nor onnx/model.onnx"));
+              HasSubstr("none of model.safetensors, pytorch_model.bin or onnx/model.onnx"));
 }
 
 TEST(FilePlanTest, RefusesModulesThatLeadOut) {

@@ -1,0 +1,16 @@
+// Opens a file of weights in any format that is read: safetensors, or a file of torch.save(). Any thread.
+#pragma once
+
+#include <string>
+
+#include "core/result.h"
+#include "core/tensor/shared_bytes.h"
+#include "embedding/weights/tensor_file.h"
+
+namespace latebind::embedding {
+
+// Chooses the format by the file's first bytes, and for unknown ones by the end of its name. Returns the errors of
+// Safetensors::from_part() and TorchFile::from_part().
+[[nodiscard]] core::Result<TensorFile> open_tensors(core::FilePart part, std::string name);
+
+}  // namespace latebind::embedding
