@@ -207,6 +207,7 @@ lb_code lb_encoder_output(const lb_encoder* encoder, size_t index, lb_output_inf
     lb_output_info value{};
     value.name = bound.output->kind().name.data();  // a literal
     value.dimension = bound.dimension();
+    value.dimension_max = bound.computed();
     value.form = api::form_of(*bound.output);
     const auto* const sparse = embedding::as<embedding::SparseOutput>(*bound.output);
     if (sparse != nullptr) value.entries_max = sparse->rule().most;

@@ -592,7 +592,7 @@ constexpr SettingSpec kAfterBackends[] = {
                 false, assign_log_level, log_level_text},
     SettingSpec{"server.otlp_endpoint", "LATEBIND_OTLP_ENDPOINT", "--otlp-endpoint", "URL",
                 "Sends a trace of each request to this address, such as http://127.0.0.1:4318, as OTLP over HTTP with "
-                "JSON. Empty: no traces.",
+                "JSON. Needs libcurl. Empty: no traces.",
                 true, assign_text<&Settings::otlp_endpoint>, text_text<&Settings::otlp_endpoint>},
     SettingSpec{"server.ready_file", "LATEBIND_READY_FILE", "--ready-file", "FILE",
                 "File that receives the addresses, one per line, once every model is loaded and warm. It is removed at "

@@ -305,7 +305,7 @@ core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(Pipeline& pipeline,
   for (const std::size_t position : outputs.empty() ? std::span<const std::size_t>(kFirst) : outputs) {
     const BoundOutput& bound = pipeline.forward().outputs()[position];
     LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(bound, options.texts));
-    wanted.push_back({.position = position, .form = bound.form(), .computed = bound.dimension(), .shape = shape});
+    wanted.push_back({.position = position, .form = bound.form(), .computed = bound.computed(), .shape = shape});
   }
   return std::unique_ptr<EmbedStream>(
       new EmbedStream(std::make_unique<Parts>(pipeline, std::move(limits), std::move(wanted), options)));

@@ -52,7 +52,9 @@ class Embedder {
   [[nodiscard]] const Router<Encoder>& encoders() const { return encoders_; }
   // The only encoder, or the one for documents. The following functions describe it.
   [[nodiscard]] const Encoder& documents() const { return encoders_.documents(); }
+  // The numbers in a row of the results, and the most that a call can ask for.
   [[nodiscard]] std::size_t dimension() const { return documents().dimension(); }
+  [[nodiscard]] std::size_t computed_dimension() const { return documents().outputs().front().computed(); }
   [[nodiscard]] std::size_t max_tokens(TextRole role = TextRole::kDocument) const {
     return documents().max_tokens(role);
   }

@@ -170,10 +170,10 @@ Status Forward::run(std::span<const TextRow> rows, std::size_t width, Scratch& s
   float* const single = rows.size() == 1 ? rows[0].targets.front().numbers : nullptr;
   // The device writes a single text's vector directly to its target.
   if (first.end.pooled && first.form() == ResultForm::kRow && single != nullptr && scratch.outputs.size() == 1) {
-    core::OutputTensor bound = core::OutputTensor::bound(single, first.dimension() * sizeof(float));
+    core::OutputTensor bound = core::OutputTensor::bound(single, first.computed() * sizeof(float));
     LB_RETURN_IF_ERROR(model_->execute(scratch.views, {&bound, 1}, limits, answered_by));
     LB_RETURN_IF_ERROR(check_shape(first.end, bound.view(), 1, width));
-    first.output->complete({single, first.dimension()});
+    first.output->complete({single, first.computed()});
     return {};
   }
   LB_RETURN_IF_ERROR(model_->execute(scratch.views, scratch.outputs, limits, answered_by));

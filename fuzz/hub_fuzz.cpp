@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/http/http_headers.h"
 #include "core/text/pieces.h"
 #include "embedding/hub/answers.h"
 #include "embedding/hub/file_plan.h"
@@ -74,9 +75,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const auto file = parse_file_info({{"etag", etag}, {"x-linked-etag", number}, {"content-length", number}}, true);
   if (file) require(!leads_out(file->etag) && file->etag.find('/') == std::string::npos);
-  const auto wait = parse_retry_after(number, std::chrono::system_clock::now());
+  const auto wait = core::parse_retry_after(number, std::chrono::system_clock::now());
   if (wait) require(wait->count() >= 0);
-  static_cast<void>(parse_range_start(number));
+  static_cast<void>(core::parse_range_start(number));
 
   const auto name = ModelName::parse(etag);
   if (name.ok()) {

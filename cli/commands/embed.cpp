@@ -252,7 +252,9 @@ Exit embed(EmbedArguments& options) {
   if (const auto found = opening.find_model(runtime->onnx_file, wanted); !found.ok()) return fail(found);
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
   const auto embedder = open_model(options, opening.model, *runtime);
-  if (!embedder.ok()) return fail(as_model_argument(embedder.status(), options.embedder.model));
+  if (!embedder.ok()) {
+    return fail(as_model_argument(embedder.status(), options.embedder.model, options.embedder.model_is_argument));
+  }
   Destination to{.outputs = written_outputs(**embedder, options.dimensions), .kept = kept.get()};
   to.is_file = !options.output.empty() && options.output != "-" && sinks->front()->can_rewrite();
   if (const auto fits = check_format(options.format, to.outputs); !fits.ok()) return misuse("embed", fits.message());
@@ -289,8 +291,8 @@ void add_embed(Command& program, Action& chosen) {
       "(texts, dimension), type '<f4'; for stdout or a pipe it is kept in a temporary file until it is complete. "
       "Vectors of tokens, and several --outputs, are files of their own beside FILE: vectors.NAME.npy and "
       "vectors.NAME.counts.npy. f32: only the numbers, little-endian, row by row. parquet: the rows of FILE with a "
-      "column of vectors, written by the Python package, without --outputs (default: by FILE's extension: .npy, "
-      ".parquet, otherwise jsonl).");
+      "column of vectors, written by the Python package, without --outputs (default: by FILE's ending, which must then "
+      "be .jsonl, .npy or .parquet; jsonl for a name without one).");
   options->prompt.add_to(app, "every text");
   options->prompt.add_role_to(app);
   add_text_source(app, options->source, TextIds::kWritten);

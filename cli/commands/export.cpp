@@ -17,6 +17,7 @@ namespace {
 
 struct ExportArguments {
   std::string model;
+  bool model_is_argument = false;
   std::string output;
   bool hidden_states = false;
 };
@@ -37,7 +38,7 @@ Exit export_model(const ExportArguments& options) {
 void add_export(Command& program, Action& chosen) {
   auto options = std::make_shared<ExportArguments>();
   Command& app = *program.add_subcommand("export", "Writes the model as an ONNX file.");
-  add_model(app, options->model, "A sentence-transformers model with model.safetensors");
+  add_model(app, options->model, options->model_is_argument, "A sentence-transformers model with model.safetensors");
   add_text(app, "-o,--output", options->output, "FILE.onnx", "File to write. It appears only when it is complete.")
       ->required();
   app.add_flag("--hidden-states", options->hidden_states,

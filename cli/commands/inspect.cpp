@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/model_source.h"
 #include "cli/data/node_text.h"
 #include "cli/data/units.h"
 #include "cli/terminal/byte_sink.h"
@@ -263,7 +264,12 @@ std::string for_people(const app::InspectReport& report) {
   return text;
 }
 
-Exit inspect(const InspectArguments& options) {
+Exit inspect(InspectArguments& options) {
+  const TerminalClient terminal;
+  // A name on the hub, as for the commands that use the model.
+  const auto place = app::find_model(options.place, "", terminal.client());
+  if (!place.ok()) return fail(place.status());
+  options.place = platform::path_to_utf8(*place);
   std::optional<app::Runtime> runtime;
   if (options.explain) {
     auto made = make_runtime(options.flags, core::PerformanceHint::kThroughput);
@@ -273,7 +279,6 @@ Exit inspect(const InspectArguments& options) {
     if (app::is_pte(platform::path_from_utf8(options.place))) keep_results_apart();
   }
   const app::InspectOptions what{platform::path_from_utf8(options.place), options.verify, options.installed};
-  const TerminalClient terminal;
   const auto report = app::inspect(what, runtime ? &*runtime : nullptr, terminal.client());
   if (!report.ok()) return fail(report.status());
   const auto printed = print(options.json ? app::to_text(app::to_json(*report)) : for_people(*report));
@@ -287,8 +292,8 @@ void add_inspect(Command& program, Action& chosen) {
   auto options = std::make_shared<InspectArguments>();
   Command& app = *program.add_subcommand(
       "inspect", "Shows and checks the content of a bundle, a model folder or an ExecuTorch program (.pte).");
-  app.add_option("PATH", options->place,
-                 "A bundle: a file, or a folder with manifest.json; a model's folder; or a .pte.")
+  add_text(app, kModelNames, options->place, "PATH|ORG/NAME",
+           "A bundle: a file, or a folder with manifest.json; a model's folder, or its name on the hub; or a .pte.")
       ->required();
   app.add_flag(
       "--json", options->json,

@@ -61,7 +61,8 @@ void add_rerank(Command& program, Action& chosen) {
   auto options = std::make_shared<RerankArguments>();
   Command& app = *program.add_subcommand(
       "rerank", "Ranks the lines of a file for a query with a cross-encoder or a multi-vector encoder (ColBERT).");
-  add_text(app, "--query", options->query, "TEXT", "The query.")->required();
+  refuse_empty(add_text(app, "--query", options->query, "TEXT", "The query."), "--query", "give the text to rank for")
+      ->required();
   add_integer(app, "-k", options->count, 1, 100000, "Number of lines to show, 1 to 100000 (default 100).");
   app.add_flag("--raw-scores", options->raw_scores,
                "Prints the network's logits, without the model's activation function (often a sigmoid).");

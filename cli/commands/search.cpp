@@ -287,7 +287,9 @@ Exit search(const SearchArguments& options) {
 void add_search(Command& program, Action& chosen) {
   auto options = std::make_shared<SearchArguments>();
   Command& app = *program.add_subcommand("search", "Finds the lines of files and folders nearest to a query.");
-  add_text(app, "--query", options->query, "TEXT", "What to look for.")->required();
+  refuse_empty(add_text(app, "--query", options->query, "TEXT", "What to look for."), "--query",
+               "give the text to look for")
+      ->required();
   add_integer(app, "-k", options->count, 1, 1000, "Number of lines to show, 1 to 1000 (default 5).");
   options->embedder.add_to(app);
   options->prompt.add_to(app, "every line of the files");

@@ -32,6 +32,7 @@ constexpr std::int64_t kTokensMax = 1 << 20;
 
 struct TokensArguments {
   std::string model;
+  bool model_is_argument = false;
   SettingFlags flags{};
   TextSource source{};
   std::size_t max_tokens = 0;
@@ -78,7 +79,7 @@ Exit tokens(const TokensArguments& options) {
   const auto place = app::find_model(options.model, onnx_file, TerminalClient().client());
   if (!place.ok()) return fail(place.status());
   const auto folder = app::open_folder(*place, onnx_file);
-  if (!folder.ok()) return fail(as_model_argument(folder.status(), options.model));
+  if (!folder.ok()) return fail(as_model_argument(folder.status(), options.model, options.model_is_argument));
   const auto route = folder->route_for(options.prompt.role);
   if (!route.ok()) return misuse("tokens", route.status().message());
   const auto tokenizer = (*route)->open_tokenizer();
@@ -99,7 +100,7 @@ Exit tokens(const TokensArguments& options) {
 void add_tokens(Command& program, Action& chosen) {
   auto options = std::make_shared<TokensArguments>();
   Command& app = *program.add_subcommand("tokens", "Prints the token ids of texts, one line per text.");
-  add_model(app, options->model, "A sentence-transformers model");
+  add_model(app, options->model, options->model_is_argument, "A sentence-transformers model");
   options->flags.add_to(app, {}, {"embedding.onnx_file"});
   add_texts(app, "--text", options->source.texts, "TEXT",
             "A text to read before those of files. May be given several times (default: none).");

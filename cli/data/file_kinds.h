@@ -34,10 +34,12 @@ namespace latebind::cli {
 [[nodiscard]] constexpr bool is_json(std::string_view name) {
   return ends_in_any(unpacked_name(name), {".json"});
 }
-// Names of outputs that promise a format that is not written, or that does not follow from the name.
+// Names of outputs with an ending from which no format follows. A name without an ending has none.
 [[nodiscard]] constexpr bool is_no_output_format(std::string_view name) {
-  return ends_in_any(name, {".csv", ".tsv", ".gz", ".npz", ".f32", ".bin", ".arrow", ".feather", ".ipc", ".safetensors",
-                            ".pt", ".pkl", ".h5", ".hdf5"});
+  const std::string_view last = name.substr(name.find_last_of("/\\") + 1);
+  const auto dot = last.rfind('.');
+  return dot != std::string_view::npos && dot > 0 &&
+         !ends_in_any(last, {".jsonl", ".ndjson", ".npy", ".parquet", ".pq"});
 }
 // Packed ones, too.
 [[nodiscard]] constexpr bool is_json_lines(std::string_view name) {

@@ -62,8 +62,8 @@ Status choose_formats(EmbedArguments& options) {
     options.format = VectorFormat::kParquet;
   } else if (is_no_output_format(options.output)) {
     return Status(core::StatusCode::kInvalidArgument,
-                  fmt::format("-o {}: nothing is written in the format of that ending: end the name in .jsonl, .npy or "
-                              ".parquet, or name a format with --output-format",
+                  fmt::format("-o {}: no format follows from that ending: end the name in .jsonl, .npy or .parquet, or "
+                              "name a format with --output-format",
                               core::quoted(options.output)));
   }
   if (options.source.format) return {};

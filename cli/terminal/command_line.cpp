@@ -66,6 +66,11 @@ Option* Option::excludes(const Option* other) {
   return this;
 }
 
+Option* Option::note_argument(bool& is_argument) {
+  is_argument_ = &is_argument;
+  return this;
+}
+
 Option* Option::negatable() {
   negatable_ = true;
   return this;

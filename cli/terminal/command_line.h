@@ -59,6 +59,8 @@ class Option {
   Option* excludes(const Option* other);
   // Accepts --no-NAME for --NAME=false. For flags only.
   Option* negatable();
+  // Sets whether the value, once it is taken, was an argument rather than given by name or by a variable.
+  Option* note_argument(bool& is_argument);
   // Sets a function that checks each value before it is taken.
   Option* check(Take see);
   // Sets the possible values, for completion. `is_list`: a value is a list of them with commas.
@@ -108,6 +110,7 @@ class Option {
   bool negatable_ = false;
   bool is_list_of_words_ = false;
   const Option* excluded_ = nullptr;
+  bool* is_argument_ = nullptr;
 };
 
 // A command, or the program itself. Options and subcommands have stable addresses while the command lives.

@@ -19,7 +19,7 @@ namespace latebind::cli {
 using core::Result;
 
 void EmbedderOptions::add_to(Command& app, std::string_view what) {
-  add_model(app, model, std::string(what));
+  add_model(app, model, model_is_argument, std::string(what));
   static constexpr SettingGroup kGroups[] = {
       SettingGroup::kEmbedding,    SettingGroup::kPlacement, SettingGroup::kDevice,  SettingGroup::kFailover,
       SettingGroup::kVerification, SettingGroup::kCache,     SettingGroup::kBackends};
@@ -123,7 +123,7 @@ Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions&
   app::OpenOptions opening;
   if (!output.empty()) opening.outputs.emplace_back(output);
   auto opened = app::open_network(folder, runtime, std::move(opening));
-  if (!opened.ok()) return as_model_argument(opened.status(), options.model);
+  if (!opened.ok()) return as_model_argument(opened.status(), options.model, options.model_is_argument);
   auto network = *std::move(opened);
   if (fallback_note == FallbackNote::kPrint) note_fallback(*network->attestation());
   return network;

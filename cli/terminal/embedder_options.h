@@ -19,6 +19,7 @@ namespace latebind::cli {
 // MODEL and the flags of all its settings.
 struct EmbedderOptions {
   std::string model;
+  bool model_is_argument = false;
   SettingFlags flags{};
 
   void add_to(Command& app, std::string_view what = "A sentence-transformers model");

@@ -57,6 +57,7 @@ class LineReader {
   struct Value {
     const Option* option = nullptr;  // null: an argument
     std::string text;
+    bool is_argument = false;
   };
 
   // Records the first mistake of the line.
@@ -253,6 +254,7 @@ class LineReader {
       if (value.option != nullptr) continue;
       if (place == places.size()) return note_mistake(mistake(unexpected(value.text)));
       value.option = places[place];
+      value.is_argument = true;
       if (!places[place]->takes_several()) ++place;
     }
   }
@@ -309,6 +311,7 @@ class LineReader {
       const bool is_one = option.repeat_ == Repeat::kLast || option.repeat_ == Repeat::kJoined;
       if (is_one && std::ranges::find(done, &option) != done.end()) continue;
       done.push_back(&option);
+      if (option.is_argument_ != nullptr) *option.is_argument_ = value.is_argument;
       std::string text = value.text;
       if (is_one) {
         bool is_first = true;

@@ -18,7 +18,7 @@
 
 namespace latebind::cli {
 
-void add_model(Command& app, std::string& model, const std::string& what) {
+void add_model(Command& app, std::string& model, bool& is_argument, const std::string& what) {
   take_model_from_variable(
       add_text(
           app, kModelNames, model, "DIR|ORG/NAME",
@@ -27,7 +27,8 @@ void add_model(Command& app, std::string& model, const std::string& what) {
               "hub's cache (`latebind pull --help`). An existing folder takes precedence. A short NAME means "
               "sentence-transformers/NAME, or cross-encoder/NAME if a cross-encoder is needed. If the line names no "
               "model, LATEBIND_MODEL does."))
-      ->required();
+      ->required()
+      ->note_argument(is_argument);
 }
 
 Option* take_model_from_variable(Option* option) {
@@ -54,9 +55,9 @@ static bool begins_like_a_bundle(const std::string& file) {
   return stream.read(begin.data(), begin.size()) && begin == std::array{'P', 'K'};
 }
 
-core::Status as_model_argument(const core::Status& error, const std::string& model) {
+core::Status as_model_argument(const core::Status& error, const std::string& model, bool is_argument) {
   std::error_code ignored;
-  if (error.code() != core::StatusCode::kInvalidModel ||
+  if (!is_argument || error.code() != core::StatusCode::kInvalidModel ||
       !std::filesystem::is_regular_file(platform::path_from_utf8(model), ignored) || begins_like_a_bundle(model)) {
     return error;
   }

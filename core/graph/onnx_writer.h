@@ -1,5 +1,5 @@
 // Writes a Graph as ONNX: ModelProto in protobuf's wire format, written by hand
-// (docs/decisions/0010-onnx-is-written-by-hand.md).
+// (docs/decisions/0010-onnx-without-libprotobuf.md).
 //
 // Source: onnx.proto of ONNX 1.16 (IR version 9, opset 20). Pure functions, for any thread.
 #pragma once

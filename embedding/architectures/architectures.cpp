@@ -4,19 +4,26 @@
 #include <algorithm>
 #include <array>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/nearest_word.h"
 #include "embedding/architectures/albert.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/architectures/bert.h"
 #include "embedding/architectures/distilbert.h"
+#include "embedding/architectures/eurobert.h"
+#include "embedding/architectures/gemma.h"
 #include "embedding/architectures/gemma3.h"
 #include "embedding/architectures/gte.h"
+#include "embedding/architectures/llama.h"
+#include "embedding/architectures/mistral.h"
 #include "embedding/architectures/modernbert.h"
 #include "embedding/architectures/mpnet.h"
 #include "embedding/architectures/nomic_bert.h"
+#include "embedding/architectures/qwen2.h"
 #include "embedding/architectures/qwen3.h"
 #include "embedding/architectures/roberta.h"
+#include "embedding/architectures/t5.h"
+#include "embedding/architectures/xlm_roberta_xl.h"
 
 namespace latebind::embedding {
 namespace {
@@ -62,6 +69,25 @@ constexpr std::array kArchitectures{
                  .read = read_electra,
                  .read_classifier = read_electra_head,
                  .read_vocabulary = read_electra_vocabulary_head},
+    Architecture{.model_type = "ernie",
+                 .name = "ERNIE",
+                 .checked = kRandomWeights,
+                 .tokenizer = {.tokenizer_class = "BertTokenizer"},
+                 .read = read_ernie,
+                 .read_classifier = read_pooler_head,
+                 .read_vocabulary = read_bert_vocabulary_head},
+    Architecture{.model_type = "eurobert",
+                 .name = "EuroBERT",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .read = read_eurobert},
+    Architecture{.model_type = "gemma",
+                 .name = "Gemma",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.tokenizer_class = "GemmaTokenizer"},
+                 .read = read_gemma,
+                 .read_classifier = read_last_token_head},
     Architecture{.model_type = "gemma3_text",
                  .name = "Gemma 3 as an encoder, EmbeddingGemma",
                  .checked = kRandomWeights,
@@ -75,6 +101,19 @@ constexpr std::array kArchitectures{
                  .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
                  .read = read_gte,
                  .read_classifier = read_pooler_head},
+    Architecture{.model_type = "llama",
+                 .name = "Llama",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .read = read_llama,
+                 .read_classifier = read_last_token_head},
+    Architecture{.model_type = "mistral",
+                 .name = "Mistral",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.needs_tokenizer_json = true},
+                 .read = read_mistral,
+                 .read_classifier = read_last_token_head},
     Architecture{.model_type = "modernbert",
                  .name = "ModernBERT",
                  .checked = kRandomWeights,
@@ -90,6 +129,11 @@ constexpr std::array kArchitectures{
                  .read = read_mpnet,
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
+    Architecture{.model_type = "mt5",
+                 .name = "mT5, the encoder",
+                 .checked = kRandomWeights,
+                 .tokenizer = {.tokenizer_class = "T5Tokenizer"},
+                 .read = read_mt5},
     Architecture{.model_type = "new",
                  .name = "GTE, in its first files",
                  .checked = kAsGte,
@@ -102,10 +146,17 @@ constexpr std::array kArchitectures{
                  .refused = "other scaled positions, mixtures of experts",
                  .tokenizer = {.tokenizer_class = "BertTokenizer"},
                  .read = read_nomic_bert},
+    Architecture{.model_type = "qwen2",
+                 .name = "Qwen2",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.tokenizer_class = "Qwen2Tokenizer", .is_always_used = true},
+                 .read = read_qwen2,
+                 .read_classifier = read_last_token_head},
     Architecture{.model_type = "qwen3",
                  .name = "Qwen3",
                  .checked = kRandomWeights,
-                 .refused = "other scaled positions, windows",
+                 .refused = kScaledPositions,
                  .tokenizer = {.tokenizer_class = "Qwen2Tokenizer"},
                  .read = read_qwen3,
                  .read_classifier = read_last_token_head},
@@ -116,11 +167,23 @@ constexpr std::array kArchitectures{
                  .read = read_roberta,
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
+    Architecture{.model_type = "t5",
+                 .name = "T5, the encoder",
+                 .checked = kRandomWeights,
+                 .tokenizer = {.tokenizer_class = "T5Tokenizer"},
+                 .read = read_t5},
     Architecture{.model_type = "xlm-roberta",
                  .name = "XLM-RoBERTa",
                  .checked = kAsRoberta,
                  .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
                  .read = read_roberta,
+                 .read_classifier = read_dense_head,
+                 .read_vocabulary = read_roberta_vocabulary_head},
+    Architecture{.model_type = "xlm-roberta-xl",
+                 .name = "XLM-RoBERTa-XL",
+                 .checked = kRandomWeights,
+                 .tokenizer = {.needs_tokenizer_json = true},
+                 .read = read_xlm_roberta_xl,
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
 };
@@ -136,10 +199,10 @@ const Architecture* find_architecture(std::string_view model_type) {
   return found == kArchitectures.end() ? nullptr : found;
 }
 
-TokenizerOfNetwork tokenizer_of_network(const nlohmann::json& config) {
+TokenizerOfNetwork tokenizer_of_network(const core::Json& config) {
   const auto* const type = core::find_member(config, "model_type");
   if (type == nullptr || !type->is_string()) return {};
-  const Architecture* const architecture = find_architecture(type->get_ref<const std::string&>());
+  const Architecture* const architecture = find_architecture(type->text());
   return architecture == nullptr ? TokenizerOfNetwork() : architecture->tokenizer;
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/architectures/jina_bert.h"
 #include "embedding/folder/known_words.h"
 #include "embedding/folder/refusals.h"
@@ -13,10 +13,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using graph::Value;
-using nlohmann::json;
 using std::filesystem::path;
 
 // Tensors of a layer, below "encoder.layer.N.".
@@ -43,20 +43,30 @@ class BertNetwork final : public EncoderNetwork {
 
 }  // namespace
 
-Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config, Value ids, const NetworkUse& use) {
+Result<Value> bert_embedding_sum(EncoderBuilder& encoder, const BertConfig& config, Value ids, const NetworkUse& use) {
   const std::size_t width = config.embedding_size;
   LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, width));
   LB_ASSIGN_OR_RETURN(const Value position, encoder.positions(ids, width));
-  LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config.token_type_count, width));
+  LB_ASSIGN_OR_RETURN(Value type, encoder.token_type(config.token_type_count, width));
   graph::GraphBuilder& graph = encoder.graph();
+  if (config.task_type_count > 0) {
+    LB_ASSIGN_OR_RETURN(auto tasks,
+                        encoder.weight("embeddings.task_type_embeddings.weight", {config.task_type_count, width}));
+    type = graph.add(graph::Add{.a = type, .b = graph.add(graph::RowLookup{.table = std::move(tasks), .row = 0})});
+  }
   // Adds the constant terms first if all texts have the same type.
   const bool is_given = takes_token_types(config.token_type_count, use);
   const Value a = is_given ? graph.add(graph::Add{.a = word, .b = type}) : word;
   const Value b = is_given ? position : graph.add(graph::Add{.a = position, .b = type});
-  return encoder.norm(graph.add(graph::Add{.a = a, .b = b}), width, "embeddings.LayerNorm");
+  return graph.add(graph::Add{.a = a, .b = b});
 }
 
-Result<BertConfig> read_bert_config(const json& config, const path& file, std::string_view activation) {
+Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config, Value ids, const NetworkUse& use) {
+  LB_ASSIGN_OR_RETURN(const Value sum, bert_embedding_sum(encoder, config, ids, use));
+  return encoder.norm(sum, config.embedding_size, "embeddings.LayerNorm");
+}
+
+Result<BertConfig> read_bert_config(const Json& config, const path& file, std::string_view activation) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file));
   BertConfig bert;
   EncoderSizes& sizes = bert.sizes;
@@ -72,7 +82,7 @@ std::shared_ptr<const Network> make_bert_network(const BertConfig& config) {
   return std::make_shared<const BertNetwork>(config);
 }
 
-Result<std::shared_ptr<const Network>> read_bert(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_bert(const Json& config, const path& file) {
   constexpr std::array<std::string_view, 2> kPositions{"absolute", "alibi"};
   LB_ASSIGN_OR_RETURN(const std::string positions, read_word(config, "position_embedding_type", file, kPositions));
   if (positions == "alibi") return read_jina_bert(config, file);
@@ -80,11 +90,21 @@ Result<std::shared_ptr<const Network>> read_bert(const json& config, const path&
   return make_bert_network(bert);
 }
 
-Result<std::shared_ptr<const Network>> read_electra(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_electra(const Json& config, const path& file) {
   LB_ASSIGN_OR_RETURN(BertConfig electra, read_bert_config(config, file));
   LB_RETURN_IF_ERROR(read_sizes(config, file, {{"embedding_size", kHiddenSizeMax, &electra.embedding_size}}));
   electra.prefix = "electra.";
   return make_bert_network(electra);
+}
+
+Result<std::shared_ptr<const Network>> read_ernie(const Json& config, const path& file) {
+  LB_ASSIGN_OR_RETURN(BertConfig ernie, read_bert_config(config, file));
+  LB_ASSIGN_OR_RETURN(const bool has_tasks,
+                      core::read_bool(config, "use_task_id", false, platform::path_to_utf8(file)));
+  if (has_tasks)
+    LB_RETURN_IF_ERROR(read_sizes(config, file, {{"task_type_vocab_size", kTokenTypesMax, &ernie.task_type_count}}));
+  ernie.prefix = "ernie.";
+  return make_bert_network(ernie);
 }
 
 Result<graph::Graph> make_bert_graph(const BertConfig& config, const ModelWeights& weights, const NetworkUse& use) {

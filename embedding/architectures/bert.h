@@ -17,17 +17,23 @@ struct BertConfig {
   EncoderSizes sizes{};
   std::size_t embedding_size = 0;  // equal to the hidden size in BERT
   std::size_t token_type_count = 0;
+  std::size_t task_type_count = 0;  // ERNIE: all tokens have the first type
   std::string_view prefix = "bert.";
 };
 
 // See Architecture::read.
-[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_bert(const nlohmann::json& config,
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_bert(const core::Json& config,
                                                                      const std::filesystem::path& file);
-[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_electra(const nlohmann::json& config,
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_electra(const core::Json& config,
                                                                         const std::filesystem::path& file);
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_ernie(const core::Json& config,
+                                                                      const std::filesystem::path& file);
 // `activation` is the default if config.json has none.
-[[nodiscard]] core::Result<BertConfig> read_bert_config(const nlohmann::json& config, const std::filesystem::path& file,
+[[nodiscard]] core::Result<BertConfig> read_bert_config(const core::Json& config, const std::filesystem::path& file,
                                                         std::string_view activation = "gelu");
+// Returns the sum of the embeddings, [batch, tokens, embedding_size].
+[[nodiscard]] core::Result<graph::Value> bert_embedding_sum(EncoderBuilder& encoder, const BertConfig& config,
+                                                            graph::Value ids, const NetworkUse& use);
 // Returns the normalised embeddings, [batch, tokens, embedding_size].
 [[nodiscard]] core::Result<graph::Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config,
                                                          graph::Value ids, const NetworkUse& use);

@@ -7,18 +7,18 @@
 #include <utility>
 #include <vector>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::read_text;
 using core::Result;
 using core::Status;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {
@@ -28,20 +28,20 @@ constexpr std::size_t kMatryoshkaMax = 64;
 
 // Returns the prompts by name; empty if the file has none. Omits values that are not texts; check_prompts() refuses
 // them in the file from which the reference reads prompts.
-std::map<std::string, std::string, std::less<>> prompts_of(const nlohmann::json& config) {
+std::map<std::string, std::string, std::less<>> prompts_of(const core::Json& config) {
   std::map<std::string, std::string, std::less<>> prompts;
   const auto* const found = core::find_member(config, "prompts");
   if (found == nullptr || !found->is_object()) return prompts;
-  for (const auto& [name, prompt] : found->items()) {
+  for (const auto& [name, prompt] : found->members()) {
     if (prompts.size() == kPromptsMax) break;
     if (!prompt.is_string()) continue;
-    if (const auto& text = prompt.get_ref<const std::string&>(); text.size() <= kPromptBytesMax) prompts[name] = text;
+    if (const auto& text = prompt.text(); text.size() <= kPromptBytesMax) prompts[name] = text;
   }
   return prompts;
 }
 
 // Null means no prompt, as in the reference.
-Status check_prompts(const json& config, const path& file) {
+Status check_prompts(const Json& config, const path& file) {
   const auto* const found = core::find_member(config, "prompts");
   if (found == nullptr) return {};
   if (!found->is_object()) {
@@ -52,9 +52,9 @@ Status check_prompts(const json& config, const path& file) {
     return unsupported_file(
         file, fmt::format("'prompts' has {} texts, more than the {} supported", found->size(), kPromptsMax));
   }
-  for (const auto& [name, prompt] : found->items()) {
+  for (const auto& [name, prompt] : found->members()) {
     if (prompt.is_null()) continue;
-    if (prompt.is_string() && prompt.get_ref<const std::string&>().size() <= kPromptBytesMax) continue;
+    if (prompt.is_string() && prompt.text().size() <= kPromptBytesMax) continue;
     return invalid_file(
         file, fmt::format("'{}' of 'prompts' is not a text of at most {} bytes", printable(name), kPromptBytesMax));
   }
@@ -62,7 +62,7 @@ Status check_prompts(const json& config, const path& file) {
 }
 
 // Returns "matryoshka_dimensions", which several models have in one of their configurations.
-std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
+std::vector<std::size_t> matryoshka_of(const core::Json& config) {
   std::vector<std::size_t> dimensions;
   const auto* const found = core::find_member(config, "matryoshka_dimensions");
   if (found == nullptr || !found->is_array()) return dimensions;
@@ -74,13 +74,13 @@ std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
 }
 
 // Returns the prompt of "default_prompt_name"; "" without that key.
-Result<std::string> read_default_prompt(const json& config, const path& file) {
+Result<std::string> read_default_prompt(const Json& config, const path& file) {
   if (core::find_member(config, "default_prompt_name") == nullptr) return std::string();
   LB_ASSIGN_OR_RETURN(const std::string name,
                       read_text(config, "default_prompt_name", "", platform::path_to_utf8(file)));
   const auto* const prompts = core::find_member(config, "prompts");
   if (prompts != nullptr && prompts->is_object()) {
-    if (const auto prompt = prompts->find(name); prompt != prompts->end()) {
+    if (const auto prompt = prompts->find(name); prompt != nullptr) {
       if (prompt->is_null()) return std::string();
       return prompt->get<std::string>();
     }
@@ -104,6 +104,18 @@ std::vector<std::size_t> read_matryoshka(const FolderContents& contents) {
   return dimensions;
 }
 
+Result<std::size_t> read_kept_dimensions(const FolderContents& contents) {
+  const auto& [file, config] = contents.own;
+  const auto* const found = config ? core::find_member(*config, "truncate_dim") : nullptr;
+  // Null keeps all, as in the reference.
+  if (found == nullptr || found->is_null()) return std::size_t{0};
+  if (!found->is_number_unsigned() || found->get<std::uint64_t>() == 0) {
+    return invalid_file(file, fmt::format("'truncate_dim' is {}; it must be an integer above 0, or null",
+                                          core::printable_json(*found)));
+  }
+  return static_cast<std::size_t>(found->get<std::uint64_t>());
+}
+
 Result<Prompts> read_prompts(const FolderContents& contents, const Modules& modules) {
   Prompts read;
   for (const auto* config : {&contents.own.read, &contents.first_config}) {
@@ -120,14 +132,6 @@ Result<Prompts> read_prompts(const FolderContents& contents, const Modules& modu
   LB_ASSIGN_OR_RETURN(read.by_default, read_default_prompt(*config, file));
   if (const auto usable = read.choose({}); !usable.ok()) {
     return usable.status().with_context(fmt::format("{}: 'default_prompt_name'", platform::path_to_utf8(file)));
-  }
-  if (const auto* const length = core::find_member(*config, "truncate_dim"); length != nullptr) {
-    const std::string shown = core::printable_json(*length);
-    return unsupported_file(
-        file, fmt::format("'truncate_dim' is {}, which has no effect here: take the key out of the file, and shorten "
-                          "vectors where they are asked for: `latebind embed --dimensions {}`, \"dimensions\" of a "
-                          "request, truncate_dim={} of the Python class",
-                          shown, shown, shown));
   }
   return read;
 }

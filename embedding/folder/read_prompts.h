@@ -19,4 +19,8 @@ namespace latebind::embedding {
 // Returns the dimensions for which the model was trained besides the whole vector; empty if no file names any.
 [[nodiscard]] std::vector<std::size_t> read_matryoshka(const FolderContents& contents);
 
+// Returns how many leading numbers of each vector the model keeps ("truncate_dim"); 0: all. Returns kInvalidModel,
+// naming the file and the key.
+[[nodiscard]] core::Result<std::size_t> read_kept_dimensions(const FolderContents& contents);
+
 }  // namespace latebind::embedding

@@ -7,14 +7,18 @@
 #include <charconv>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/quote.h"
 #include "embedding/hub/name.h"
 
 namespace latebind::embedding::hub {
 namespace {
 
+using core::header_value;
+using core::HttpHeaders;
+using core::Json;
 using core::JsonLimits;
+using core::parse_byte_count;
 using core::parse_json;
 using core::printable;
 using core::read_size;
@@ -22,7 +26,6 @@ using core::read_text;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 constexpr std::size_t kFilesMax = 100'000;
 constexpr JsonLimits kAnswerLimits{.bytes_max = std::size_t{16} << 20, .depth_max = 64};
@@ -31,56 +34,19 @@ Status invalid(std::string_view name, std::string_view what) {
   return Status(StatusCode::kInvalidModel, fmt::format("{}: {}; does HF_ENDPOINT name a model hub?", name, what));
 }
 
-std::string_view value_of(const Headers& headers, std::string_view name) {
-  const auto found = headers.find(name);
-  return found == headers.end() ? std::string_view() : std::string_view(found->second);
-}
-
-std::optional<unsigned> parse_part(std::string_view text) {
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
-
-// Parses a date such as "Sun, 06 Nov 1994 08:49:37 GMT", the only form that servers may send today. Seconds, because
-// the clock's own unit ends in the year 2262.
-std::optional<std::chrono::sys_seconds> parse_date(std::string_view text) {
-  constexpr std::size_t kLength = 29;
-  constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  if (text.size() != kLength || !text.ends_with(" GMT") || text.substr(3, 2) != ", ") return std::nullopt;
-  const auto day = parse_part(text.substr(5, 2));
-  const auto* month = std::ranges::find(kMonths, text.substr(8, 3));
-  const auto year = parse_part(text.substr(12, 4));
-  const auto hours = parse_part(text.substr(17, 2));
-  const auto minutes = parse_part(text.substr(20, 2));
-  const auto seconds = parse_part(text.substr(23, 2));
-  if (!day || month == kMonths.end() || !year || !hours || !minutes || !seconds || *hours > 23 || *minutes > 59 ||
-      *seconds > 60) {
-    return std::nullopt;
-  }
-  const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(*year)),
-                                         std::chrono::month(static_cast<unsigned>(month - kMonths.begin()) + 1),
-                                         std::chrono::day(*day));
-  if (!date.ok()) return std::nullopt;
-  return std::chrono::sys_days(date) + std::chrono::hours(*hours) + std::chrono::minutes(*minutes) +
-         std::chrono::seconds(*seconds);
-}
-
 // A text that is the digest of a content; empty otherwise.
-std::string digest_in(const json& object, std::string_view key) {
-  const json* const found = core::find_member(object, key);
+std::string digest_in(const Json& object, std::string_view key) {
+  const Json* const found = core::find_member(object, key);
   if (found == nullptr || !found->is_string()) return {};
   auto text = found->get<std::string>();
   return is_commit(text) ? text : std::string();
 }
 
 // The blob of a file: large files are named by SHA-256, others by git's name. std::nullopt if the hub gives neither.
-std::optional<FileInfo> blob_in(const json& file, std::string_view sha256, std::string_view git_name) {
+std::optional<FileInfo> blob_in(const Json& file, std::string_view sha256, std::string_view git_name) {
   FileInfo info{.etag = std::string(sha256.empty() ? git_name : sha256), .size = std::nullopt};
   if (info.etag.empty()) return std::nullopt;
-  const json* const size = core::find_member(file, "size");
+  const Json* const size = core::find_member(file, "size");
   if (size != nullptr && size->is_number_unsigned()) info.size = size->get<std::uint64_t>();
   return info;
 }
@@ -101,10 +67,10 @@ Result<ModelInfo> parse_model_info(std::string_view text, std::string_view name)
   if (siblings->size() > kFilesMax) {
     return invalid(name, fmt::format("{} files are above the limit of {}", siblings->size(), kFilesMax));
   }
-  for (const json& sibling : *siblings) {
+  for (const Json& sibling : *siblings) {
     LB_ASSIGN_OR_RETURN(std::string file, read_text(sibling, "rfilename", "", name));
     if (!is_file_name(file)) continue;
-    const json* const large = core::find_member(sibling, "lfs");
+    const Json* const large = core::find_member(sibling, "lfs");
     const std::string sha256 = large != nullptr ? digest_in(*large, "sha256") : std::string();
     // Git's name of a large file is the name of its pointer.
     if (auto blob = blob_in(sibling, sha256, large != nullptr ? std::string() : digest_in(sibling, "blobId")))
@@ -121,7 +87,7 @@ std::optional<FileList> parse_tree(std::string_view text) {
   const auto* const files = core::find_member(*document, "files");
   if (!version.ok() || !version->has_value() || files == nullptr || !files->is_object()) return std::nullopt;
   FileList list;
-  for (const auto& [name, file] : files->items()) {
+  for (const auto& [name, file] : files->members()) {
     if (!is_file_name(name)) continue;
     list.files.push_back(name);
     const bool is_pointer = core::find_member(file, "lfs_sha256") != nullptr;
@@ -138,39 +104,14 @@ std::string plain_etag(std::string_view etag) {
   return std::string(etag);
 }
 
-std::optional<FileInfo> parse_file_info(const Headers& headers, bool is_file) {
+std::optional<FileInfo> parse_file_info(const HttpHeaders& headers, bool is_file) {
   FileInfo info;
-  info.etag = plain_etag(value_of(headers, "x-linked-etag"));
-  if (info.etag.empty()) info.etag = plain_etag(value_of(headers, "etag"));
+  info.etag = plain_etag(header_value(headers, "x-linked-etag"));
+  if (info.etag.empty()) info.etag = plain_etag(header_value(headers, "etag"));
   if (!is_blob_name(info.etag)) return std::nullopt;
-  info.size = parse_bytes(value_of(headers, "x-linked-size"));
-  if (!info.size && is_file) info.size = parse_bytes(value_of(headers, "content-length"));
+  info.size = parse_byte_count(header_value(headers, "x-linked-size"));
+  if (!info.size && is_file) info.size = parse_byte_count(header_value(headers, "content-length"));
   return info;
-}
-
-std::optional<std::uint64_t> parse_bytes(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<std::uint64_t> parse_range_start(std::string_view content_range) {
-  constexpr std::string_view kUnit = "bytes ";
-  if (!content_range.starts_with(kUnit)) return std::nullopt;
-  content_range.remove_prefix(kUnit.size());
-  return parse_bytes(content_range.substr(0, content_range.find('-')));
-}
-
-std::optional<std::chrono::seconds> parse_retry_after(std::string_view text,
-                                                      std::chrono::system_clock::time_point now) {
-  constexpr std::chrono::seconds kMost = std::chrono::hours(24 * 365);
-  if (const auto seconds = parse_bytes(text)) {
-    return std::min(kMost, std::chrono::seconds(std::min<std::uint64_t>(*seconds, 1U << 30U)));
-  }
-  const auto date = parse_date(text);
-  if (!date) return std::nullopt;
-  return std::clamp(*date - std::chrono::floor<std::chrono::seconds>(now), std::chrono::seconds(0), kMost);
 }
 
 std::chrono::milliseconds backoff_after(unsigned failures) {

@@ -1,5 +1,5 @@
-// Parses and checks the hub's responses: its answer about a model, the headers of a file, and the requested waiting
-// time. Accesses neither the network nor files.
+// Parses and checks the hub's responses: its answer about a model and the headers of a file. Accesses neither the
+// network nor files.
 //
 // Pure functions; any thread. They throw no exceptions.
 #pragma once
@@ -12,12 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/http/http_headers.h"
 #include "core/result.h"
 
 namespace latebind::embedding::hub {
-
-// Names are in lower case.
-using Headers = std::map<std::string, std::string, std::less<>>;
 
 struct FileInfo {
   std::string etag;                   // the blob's name
@@ -44,20 +42,10 @@ struct ModelInfo : FileList {
 
 // Reads the headers of a file. Headers of a link to its storage ("X-Linked-…") take precedence. The answer's own
 // headers count only if `is_file`: the answer is the file and not a redirect. std::nullopt without a usable ETag.
-[[nodiscard]] std::optional<FileInfo> parse_file_info(const Headers& headers, bool is_file);
+[[nodiscard]] std::optional<FileInfo> parse_file_info(const core::HttpHeaders& headers, bool is_file);
 
 // Removes W/ and quotes from an ETag.
 [[nodiscard]] std::string plain_etag(std::string_view etag);
-
-// Parses a size in decimal digits.
-[[nodiscard]] std::optional<std::uint64_t> parse_bytes(std::string_view text);
-
-// The position of the first byte of a partial answer: 100 for "bytes 100-199/200".
-[[nodiscard]] std::optional<std::uint64_t> parse_range_start(std::string_view content_range);
-
-// The waiting time in Retry-After: seconds, or an HTTP date relative to `now`. Never negative.
-[[nodiscard]] std::optional<std::chrono::seconds> parse_retry_after(std::string_view text,
-                                                                    std::chrono::system_clock::time_point now);
 
 // The pause after the `failures`-th failure. It doubles from half a second to eight seconds.
 [[nodiscard]] std::chrono::milliseconds backoff_after(unsigned failures);

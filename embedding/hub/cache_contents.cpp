@@ -1,6 +1,7 @@
 #include "embedding/hub/cache_contents.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -210,9 +211,11 @@ Result<CachedModel> find_cached(const std::vector<CachedModel>& models, const st
     return Status(StatusCode::kInvalidArgument, fmt::format("{} may be {} or {}: give the whole name",
                                                             core::quoted(name), found[0]->id, found[1]->id));
   }
+  const std::string listed = known.empty() ? "it is empty" : fmt::format("it has {}", fmt::join(known, ", "));
+  const std::string_view nearest = core::nearest_word(name, known);
   return Status(StatusCode::kNotFound,
-                fmt::format("the cache has no model {}{}", core::quoted(name),
-                            known.empty() ? "; it is empty" : core::supported_instead(name, known)));
+                fmt::format("the cache has no model {}{}; {}", core::quoted(name),
+                            nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest), listed));
 }
 
 Result<Removal> plan_removal(const path& cache_folder, const CachedModel& model, const std::string& revision) {

@@ -13,8 +13,20 @@
 namespace latebind::embedding::hub {
 namespace {
 
+using core::header_value;
+using core::HttpAnswer;
+using core::HttpBody;
+using core::HttpClient;
+using core::HttpFailure;
+using core::HttpHeaders;
+using core::HttpMethod;
+using core::HttpOutcome;
+using core::HttpRequest;
+using core::parse_range_start;
+using core::parse_retry_after;
 using core::printable;
 using core::Result;
+using core::shown_url;
 using core::Status;
 using core::StatusCode;
 
@@ -30,11 +42,6 @@ constexpr std::chrono::milliseconds kSlice{50};  // interval within a pause, aft
 constexpr std::chrono::seconds kLongWait{2};
 // After this many bytes of a file without a failure, the count of failures restarts.
 constexpr std::uint64_t kProgressBytes = std::uint64_t{1} << 20;
-
-std::string_view header(const HttpAnswer& answer, std::string_view name) {
-  const auto found = answer.headers.find(name);
-  return found == answer.headers.end() ? std::string_view() : std::string_view(found->second);
-}
 
 bool is_redirect(const HttpAnswer& answer) {
   return answer.status >= 300 && answer.status < 400 && !answer.redirect.empty();
@@ -53,11 +60,16 @@ std::chrono::milliseconds jittered(std::chrono::milliseconds pause) {
 }  // namespace
 
 Result<Client> Client::make(const Settings& settings, Note note) {
-  LB_ASSIGN_OR_RETURN(Http http, Http::make(settings.authorities));
+  LB_ASSIGN_OR_RETURN(HttpClient http,
+                      HttpClient::make({.authorities = settings.authorities,
+                                        .purpose = "downloading from the hub",
+                                        .alternative = "give the folder of a model on this machine",
+                                        .address_setting = "HF_ENDPOINT",
+                                        .timeout_setting = "HF_HUB_DOWNLOAD_TIMEOUT and HF_HUB_ETAG_TIMEOUT"}));
   return Client(settings, std::move(http), std::move(note));
 }
 
-Client::Client(const Settings& settings, Http http, Note note)
+Client::Client(const Settings& settings, HttpClient http, Note note)
     : settings_(&settings),
       http_(std::move(http)),
       note_(std::move(note)),
@@ -67,12 +79,13 @@ Client::Client(const Settings& settings, Http http, Note note)
 HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
   attempt_began_ = std::chrono::steady_clock::now();
   HttpRequest request;
-  request.head = question.head;
+  request.method = question.head ? HttpMethod::kHead : HttpMethod::kGet;
   request.url = question.url;
+  request.from = question.from;
   request.stall_timeout = question.stall_timeout;
   request.whole_timeout = question.whole_timeout;
-  request.cancellation = cancellation_;
-  Headers first;
+  request.is_cancelled = [this] { return cancellation_.is_requested(); };
+  HttpHeaders first;
   for (unsigned redirects = 0;; ++redirects) {
     const std::string origin = http_.origin_of(request.url);
     if (origin.empty()) {
@@ -86,7 +99,6 @@ HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
     }
     // Sizes and digests apply to the uncompressed file.
     request.headers.emplace_back("Accept-Encoding: identity");
-    if (question.from > 0) request.headers.push_back(fmt::format("Range: bytes={}-", question.from));
     HttpOutcome outcome = http_.exchange(request, body);
     // The hub's metadata of a file is in its first response, not in those of redirect targets.
     for (const auto& [name, value] : outcome.answer.headers) {
@@ -114,7 +126,7 @@ HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
 }
 
 Status Client::refusal(const Question& question, const HttpAnswer& answer) const {
-  const std::string_view reason = header(answer, "x-error-code");
+  const std::string_view reason = header_value(answer.headers, "x-error-code");
   const bool gated = reason == "GatedRepo";
   const auto says = [&](StatusCode code, std::string_view words) {
     return Status(code, fmt::format("{} answers {} for {}: {}", shown_url(settings_->endpoint), answer.status,
@@ -166,7 +178,8 @@ Status Client::judge(const Question& question, const HttpOutcome& outcome, unsig
 
   std::chrono::milliseconds pause = jittered(backoff_after(failures));
   if (answered) {
-    const auto asked = parse_retry_after(header(outcome.answer, "retry-after"), std::chrono::system_clock::now());
+    const auto asked =
+        parse_retry_after(header_value(outcome.answer.headers, "retry-after"), std::chrono::system_clock::now());
     if (asked && *asked > kLongestWait) {
       return Status(error.code(), fmt::format("{}; the hub asks to wait {} s", error.message(), asked->count()));
     }
@@ -201,20 +214,7 @@ Result<ModelInfo> Client::model_info(const ModelName& name, bool blobs) {
   question.stall_timeout = settings_->answer_timeout;
   question.whole_timeout = kAnswerTimeout;
   std::string text;
-  HttpBody body;
-  body.begin = [&](const HttpAnswer&) {
-    text.clear();
-    return Status();
-  };
-  body.write = [&](std::string_view bytes) {
-    if (text.size() + bytes.size() > kAnswerBytesMax) {
-      return Status(StatusCode::kInvalidModel,
-                    fmt::format("the hub's answer about {} is longer than {} bytes", question.what, kAnswerBytesMax));
-    }
-    text += bytes;
-    return Status();
-  };
-  LB_ASSIGN_OR_RETURN(const HttpAnswer answer, ask_until_answered(question, body));
+  LB_ASSIGN_OR_RETURN(const HttpAnswer answer, ask_until_answered(question, core::body_into(text, kAnswerBytesMax)));
   LB_ASSIGN_OR_RETURN(ModelInfo info, parse_model_info(text, question.what));
   if (is_commit(name.revision) && name.revision != info.commit) {
     return Status(StatusCode::kInvalidModel,
@@ -243,7 +243,7 @@ Result<FileInfo> Client::file_info(const ModelName& name, const std::string& com
   question.stall_timeout = settings_->answer_timeout;
   question.whole_timeout = kAnswerTimeout;
   LB_ASSIGN_OR_RETURN(const HttpAnswer answer, ask_until_answered(question, {}));
-  const std::string_view of = header(answer, "x-repo-commit");
+  const std::string_view of = header_value(answer.headers, "x-repo-commit");
   if (!of.empty() && of != commit) {
     return Status(StatusCode::kInvalidModel,
                   fmt::format("{}: the hub returns the file of commit {}, but {} was requested", question.what,
@@ -274,7 +274,7 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
 
   HttpBody body;
   body.begin = [&](const HttpAnswer& answer) -> Status {
-    if (answer.status == 206 && parse_range_start(header(answer, "content-range")) != partial.size()) {
+    if (answer.status == 206 && parse_range_start(header_value(answer.headers, "content-range")) != partial.size()) {
       LB_RETURN_IF_ERROR(partial.clear());
       return Status(StatusCode::kIo,
                     fmt::format("{}: the server returns a different range than requested; try again", question.what));

@@ -11,10 +11,11 @@
 #include <string>
 #include <string_view>
 
+#include "core/http/http_client.h"
 #include "core/platform/files/partial_file.h"
 #include "core/result.h"
+#include "core/threads/cancellation.h"
 #include "embedding/hub/answers.h"
-#include "embedding/hub/http.h"
 #include "embedding/hub/name.h"
 #include "embedding/hub/settings.h"
 
@@ -68,19 +69,19 @@ class Client {
     std::chrono::seconds stall_timeout{10};
   };
 
-  Client(const Settings& settings, Http http, Note note);
+  Client(const Settings& settings, core::HttpClient http, Note note);
 
-  [[nodiscard]] HttpOutcome ask(const Question& question, const HttpBody& body);
+  [[nodiscard]] core::HttpOutcome ask(const Question& question, const core::HttpBody& body);
   // Ok if the answer is final. Otherwise counts the failure in `failures`, and either waits and sets `again`, or
   // returns the error.
-  [[nodiscard]] core::Status judge(const Question& question, const HttpOutcome& outcome, unsigned& failures,
+  [[nodiscard]] core::Status judge(const Question& question, const core::HttpOutcome& outcome, unsigned& failures,
                                    bool& again);
-  [[nodiscard]] core::Result<HttpAnswer> ask_until_answered(const Question& question, const HttpBody& body);
-  [[nodiscard]] core::Status refusal(const Question& question, const HttpAnswer& answer) const;
+  [[nodiscard]] core::Result<core::HttpAnswer> ask_until_answered(const Question& question, const core::HttpBody& body);
+  [[nodiscard]] core::Status refusal(const Question& question, const core::HttpAnswer& answer) const;
   [[nodiscard]] std::string file_url(const ModelName& name, const std::string& commit, const std::string& file) const;
 
   const Settings* settings_;
-  Http http_;
+  core::HttpClient http_;
   Note note_;
   std::string hub_origin_;
   std::string model_id_;  // of the last request, for messages

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/config.h"
+#include "core/http/http_client.h"
 #include "core/log.h"
 #include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
@@ -139,7 +140,7 @@ Result<Settings> Settings::from_environment() {
     LB_ASSIGN_OR_RETURN(settings.token, find_token(home));
   }
   settings.links = !is_true("HF_HUB_DISABLE_SYMLINKS");
-  settings.authorities = trusted_environment("SSL_CERT_FILE").value_or("");
+  settings.authorities = core::authorities_of_environment();
   LB_RETURN_IF_ERROR(read_seconds("HF_HUB_ETAG_TIMEOUT", settings.answer_timeout));
   LB_RETURN_IF_ERROR(read_seconds("HF_HUB_DOWNLOAD_TIMEOUT", settings.stall_timeout));
   return settings;

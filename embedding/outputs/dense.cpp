@@ -10,8 +10,8 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
-using nlohmann::json;
 
 namespace {
 
@@ -29,11 +29,13 @@ Result<std::shared_ptr<const Output>> read_dense_output(const Declaration& given
   if (modules.only_network() && modules.listed) {
     return unsupported_file(list, "no Pooling module: the model gives no vector for a text");
   }
+  LB_ASSIGN_OR_RETURN(const std::size_t kept, read_kept_dimensions(given.contents));
   return std::shared_ptr<const Output>(std::make_shared<const DenseOutput>(
       DenseOutput::Parameters{.pooling = modules.pooling,
                               .modules = modules.after_pooling,
                               .normalize = modules.normalize,
                               .pools_here = given.prompts.left_out && given.prompts.excluded_by.empty(),
+                              .kept_dimensions = kept,
                               .matryoshka_dimensions = read_matryoshka(given.contents)}));
 }
 
@@ -68,6 +70,10 @@ Result<ModelEnd> DenseOutput::find_end(const OnnxFile& file, bool from_states) c
   return from_states ? find_token_states(file) : find_vectors(file);
 }
 
+std::size_t DenseOutput::kept_of(std::size_t computed) const {
+  return parameters_.kept_dimensions > 0 ? std::min(parameters_.kept_dimensions, computed) : computed;
+}
+
 void DenseOutput::take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
                        std::vector<float>& /*scratch*/) const {
   const std::span<float> to(target.numbers, end.dimension);
@@ -85,10 +91,11 @@ void DenseOutput::complete(std::span<float> row) const {
   if (parameters_.normalize) correct_length(row);
 }
 
-json DenseOutput::describe() const {
+Json DenseOutput::describe() const {
   return {{"pooling", name_of_pooling(parameters_.pooling)},
           {"modules", describe_modules(parameters_.modules)},
           {"length_1", parameters_.normalize},
+          {"kept_dimensions", parameters_.kept_dimensions > 0 ? Json(parameters_.kept_dimensions) : Json()},
           {"dimensions", parameters_.matryoshka_dimensions}};
 }
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/graph/onnx_reader.h"
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/folder/folder_contents.h"
@@ -83,8 +83,10 @@ class Output {
   // Returns true if the network cannot pool the tokens, because the pooling leaves out those of a prompt.
   [[nodiscard]] virtual bool pools_here() const { return false; }
 
-  // Returns the number of floats in a row of the results.
+  // Returns the number of floats in a computed row.
   [[nodiscard]] virtual std::size_t row_size(const ModelEnd& end) const { return end.dimension; }
+  // Returns how many leading floats of a computed row callers get who ask for no other number.
+  [[nodiscard]] virtual std::size_t kept_of(std::size_t computed) const { return computed; }
   // Turns the numbers of one row into its results. `numbers` has one row of `dimension` numbers if the end is pooled,
   // else one for each token. `scratch` is memory that is reused between calls.
   virtual void take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
@@ -100,7 +102,7 @@ class Output {
   [[nodiscard]] virtual bool normalizes() const { return false; }
 
   // Returns the parameters as an object, for people and programs.
-  [[nodiscard]] virtual nlohmann::json describe() const = 0;
+  [[nodiscard]] virtual core::Json describe() const = 0;
 
  private:
   const OutputKind* kind_;
@@ -125,7 +127,7 @@ struct HeadKind {
   bool is_default_task = false;
   std::string_view module_output_name = "token_embeddings";
   bool (*is_known)(const Architecture& architecture);
-  core::Result<NetworkHead> (*read)(const Architecture& architecture, const nlohmann::json& config,
+  core::Result<NetworkHead> (*read)(const Architecture& architecture, const core::Json& config,
                                     const std::filesystem::path& file);
 };
 
@@ -163,7 +165,10 @@ struct BoundOutput {
   ModelEnd end{};
 
   [[nodiscard]] ResultForm form() const { return output->kind().form; }
-  [[nodiscard]] std::size_t dimension() const { return output->row_size(end); }
+  // The number of floats in a row of the results, unless a call asks for another one.
+  [[nodiscard]] std::size_t dimension() const { return output->kept_of(computed()); }
+  // The number of floats in a computed row: the most that a call can ask for.
+  [[nodiscard]] std::size_t computed() const { return output->row_size(end); }
 };
 
 [[nodiscard]] std::span<const OutputKind* const> output_kinds();

@@ -17,8 +17,8 @@ core::Result<VectorShape> VectorShape::of(const BoundOutput& output, const TextO
     if (options.dimensions == 0 && !options.normalize) return shape;
     return Status(StatusCode::kInvalidArgument, "sparse vectors have neither fewer dimensions nor another length");
   }
-  shape.computed_ = shape.dimensions_ = output.dimension();
-  if (options.dimensions > 0) shape.dimensions_ = options.dimensions;
+  shape.computed_ = output.computed();
+  shape.dimensions_ = options.dimensions > 0 ? options.dimensions : output.dimension();
   if (output.form() == ResultForm::kRaggedRows) {
     if (shape.dimensions_ == shape.computed_) return shape;
     return Status(StatusCode::kInvalidArgument,

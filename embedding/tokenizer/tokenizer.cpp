@@ -10,6 +10,7 @@
 
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
+#include "core/text/counted.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/tokenizer_inside.h"
 #include "embedding/tokenizer/vocabulary_files/beside_tokenizer_json.h"
@@ -87,7 +88,8 @@ Result<Tokenizer> Tokenizer::from_vocabulary_files(const TokenizerClass& tokeniz
 Status Tokenizer::check(std::string_view text, std::size_t max_tokens, std::size_t added) {
   if (max_tokens < added) {
     return {StatusCode::kInvalidArgument,
-            fmt::format("at most {} tokens leave no room for the {} special tokens", max_tokens, added)};
+            fmt::format("a limit of {} leaves no room for the {}", core::counted(max_tokens, "token"),
+                        core::counted(added, "special token"))};
   }
   if (const auto invalid = core::find_invalid_utf8(text)) {
     return {StatusCode::kInvalidArgument, fmt::format("the text is not UTF-8 at byte {}", *invalid)};

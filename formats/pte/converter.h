@@ -1,6 +1,6 @@
 // Converts a program for ExecuTorch's own OpenVINO backend into one for Latebind: the same bytes except for the
-// delegates' id and, if requested, the payload. docs/decisions/0024-pte.md says which bytes change. Pure functions; any
-// thread.
+// delegates' id and, if requested, the payload. docs/decisions/0024-pte-files.md says which bytes change. Pure
+// functions; any thread.
 #pragma once
 
 #include <cstddef>

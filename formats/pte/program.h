@@ -16,7 +16,7 @@
 namespace latebind::pte {
 
 // The id under which Latebind registers in ExecuTorch, and the id of the backend whose programs can be converted. They
-// have the same length, so that one can replace the other (docs/decisions/0024-pte.md).
+// have the same length, so that one can replace the other (docs/decisions/0024-pte-files.md).
 inline constexpr std::string_view kBackendId = "LatebindBackend";
 inline constexpr std::string_view kStockBackendId = "OpenvinoBackend";
 

@@ -552,11 +552,13 @@ enum { LB_FORM_DENSE = 0, LB_FORM_SPARSE = 1, LB_FORM_RAGGED = 2, LB_FORM_SCORES
 /* An output that calls can request. The name is static. */
 typedef struct lb_output_info {
   size_t struct_size;
-  const char* name;   /* "dense" */
-  size_t dimension;   /* numbers in a vector; the number of scores of a pair; for sparse vectors, the size of the
-                         vocabulary: indices are below it */
-  size_t entries_max; /* for sparse vectors, the most entries that the model keeps for a text; 0 without a limit */
-  int32_t form;       /* LB_FORM_… */
+  const char* name;     /* "dense" */
+  size_t dimension;     /* numbers in a vector; the number of scores of a pair; for sparse vectors, the size of the
+                           vocabulary: indices are below it */
+  size_t dimension_max; /* the most that lb_encode_options.dimensions accepts: more than `dimension` if the model's
+                           files keep only the first numbers of each vector (truncate_dim) */
+  size_t entries_max;   /* for sparse vectors, the most entries that the model keeps for a text; 0 without a limit */
+  int32_t form;         /* LB_FORM_… */
 } lb_output_info;
 /* Describes an output. Returns LB_INVALID_ARGUMENT when `index` is not below output_count. */
 LB_API lb_code lb_encoder_output(const lb_encoder* encoder, size_t index, lb_output_info* info);
@@ -588,8 +590,8 @@ typedef struct lb_encode_options {
   const lb_output_request* outputs; /* NULL: all outputs of the encoder */
   size_t output_count;
   size_t dimensions;     /* keep only this many leading numbers of each dense vector, and normalise again if the model
-                            normalises; for models trained for this (Matryoshka). 0: all. LB_INVALID_ARGUMENT when the
-                            call requests results of another form */
+                            normalises; for models trained for this (Matryoshka). 0: lb_output_info.dimension.
+                            LB_INVALID_ARGUMENT when the call requests results of another form */
   size_t max_tokens;     /* limit for one text or pair, including special tokens; at most max_tokens of the encoder,
                             which 0 means, too */
   int32_t refuse_longer; /* 1: a longer text is LB_TEXT_TOO_LONG instead of being cut */

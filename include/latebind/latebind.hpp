@@ -743,6 +743,7 @@ class Stream {
 struct OutputInfo {
   std::string name;
   std::size_t dimension = 0;
+  std::size_t dimension_max = 0;
   std::size_t entries_max = 0;
   std::int32_t form = LB_FORM_DENSE;
 };
@@ -768,6 +769,8 @@ class Encoder {
   }
   // The length of a row of the first output.
   [[nodiscard]] std::size_t dimension() const { return output(0).dimension; }
+  // The most that EncodeOptions::dimensions accepts.
+  [[nodiscard]] std::size_t dimension_max() const { return output(0).dimension_max; }
   // The names of a pair's scores; most ranking models have one.
   [[nodiscard]] std::vector<std::string> labels() const {
     std::vector<std::string> labels;
@@ -867,7 +870,7 @@ class Encoder {
   [[nodiscard]] OutputInfo output(std::size_t index) const {
     auto found = detail::sized<lb_output_info>();
     if (lb_encoder_output(handle_.get(), index, &found) != LB_OK) return {};
-    return {found.name, found.dimension, found.entries_max, found.form};
+    return {found.name, found.dimension, found.dimension_max, found.entries_max, found.form};
   }
 
   template <class Text>
@@ -908,7 +911,7 @@ class Embedder {
                                                  const EncodeOptions& options = {}, const CallOptions& call = {},
                                                  lb_encode_stats* stats = nullptr) const {
     // The C function refuses more dimensions than the model has before it writes anything.
-    const std::size_t columns = (std::min)(options.dimensions > 0 ? options.dimensions : dimension_, dimension_);
+    const std::size_t columns = options.dimensions > 0 ? (std::min)(options.dimensions, dimension_max_) : dimension_;
     std::vector<float> vectors(texts.size() * columns);
     if (Status status = encoder_.encode_into(vectors, texts, options, call, stats); !status.ok()) return status;
     return vectors;
@@ -927,9 +930,11 @@ class Embedder {
 
  private:
   friend class Runtime;
-  explicit Embedder(Encoder encoder) : encoder_(std::move(encoder)), dimension_(encoder_.dimension()) {}
+  explicit Embedder(Encoder encoder)
+      : encoder_(std::move(encoder)), dimension_(encoder_.dimension()), dimension_max_(encoder_.dimension_max()) {}
   Encoder encoder_;
   std::size_t dimension_;
+  std::size_t dimension_max_;
 };
 
 // An encoder with the output "score": scores two texts together, such as a query and a document.

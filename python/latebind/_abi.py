@@ -401,12 +401,14 @@ class lb_output_info(Structure):
     struct_size: int
     name: bytes | None
     dimension: int
+    dimension_max: int
     entries_max: int
     form: int
     _fields_ = [
         ("struct_size", c_size_t),
         ("name", c_char_p),
         ("dimension", c_size_t),
+        ("dimension_max", c_size_t),
         ("entries_max", c_size_t),
         ("form", c_int32),
     ]

@@ -93,7 +93,7 @@ class Embedder(TextEncoder[Vectors]):
                 refused.
             show_progress: shows a progress bar if tqdm is installed.
             normalize: scale vectors to length 1 even if the model does not.
-            dimensions: keep keep only the first N numbers of each vector, normalised again if the vector was; for models trained
+            dimensions: keep only the first N numbers of each vector, normalised again if the vector was; for models trained
                 for it.
             prompt_name: the model's prompt to put before each text: a key of `prompts`.
             prompt: the text of a prompt instead; "" for none. If neither is given, `default_prompt` or the role's
@@ -172,6 +172,12 @@ class Embedder(TextEncoder[Vectors]):
         """The number of dimensions of a vector."""
         return self._dimension
 
+    @property
+    def dimension_max(self) -> int:
+        """The most that `dimensions` of a call accepts. More than `dimension` if the model's files keep only the first
+        numbers of each vector (`truncate_dim`)."""
+        return self._of_outputs[0].dimension_max
+
     # -- Inside --------------------------------------------------------------------------------------------------------
 
     def _gives(self) -> str:
@@ -180,8 +186,8 @@ class Embedder(TextEncoder[Vectors]):
     def _shape(self, normalize: Any, dimensions: Any) -> tuple[int, bool]:
         """Returns the first arguments of _options()."""
         wanted = positive(dimensions, "dimensions")
-        if wanted > self._dimension:
-            raise CallerError(f"dimensions is {wanted}; the model's vectors have {self._dimension}")
+        if wanted > self.dimension_max:
+            raise CallerError(f"dimensions is {wanted}; the model's vectors have {self.dimension_max}")
         return wanted, flag(normalize, "normalize")
 
     def _check_batch_tokens(self, given: Any) -> None:

@@ -55,11 +55,14 @@ class OutputInfo:
         name: "dense", "sparse", "multi_vector", "token_vectors" or "score".
         form: the form of its results: "dense", "sparse", "ragged" or "scores".
         dimension: numbers in a vector, entries of the vocabulary, or scores of a pair.
+        dimension_max: the most numbers that a call can ask for; more than `dimension` if the model's files keep only
+            part of each vector.
     """
 
     name: str
     form: str
     dimension: int
+    dimension_max: int
 
 
 _FORMS = {
@@ -232,7 +235,9 @@ class TextModel(Opened):
         for index in range(info.output_count):
             output = sized(_abi.lb_output_info)
             check(library().lb_encoder_output(opened, index, byref(output)))
-            self._of_outputs.append(OutputInfo(text_of(output.name), _FORMS[output.form], int(output.dimension)))
+            self._of_outputs.append(
+                OutputInfo(text_of(output.name), _FORMS[output.form], int(output.dimension), int(output.dimension_max))
+            )
 
     @property
     def _dimension(self) -> int:

@@ -14,39 +14,43 @@ namespace {
 
 constexpr std::size_t kEndpointSizeMax = 1024;
 
+bool is_port(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), port);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size() && port != 0;
+}
+
+bool is_ipv6(std::string_view host) {
+  return host.size() > 2 && host.starts_with('[') && host.ends_with(']') &&
+         std::ranges::all_of(host.substr(1, host.size() - 2),
+                             [](char c) { return core::hexadecimal_digit(c).has_value() || c == ':' || c == '.'; });
+}
+
 }  // namespace
 
 std::optional<OtlpEndpoint> otlp_endpoint_of(std::string_view url) {
-  constexpr std::string_view kScheme = "http://";
-  if (!url.starts_with(kScheme) || url.size() > kEndpointSizeMax) return std::nullopt;
-  url.remove_prefix(kScheme.size());
-  OtlpEndpoint endpoint;
-  const std::size_t slash = std::min(url.find('/'), url.size());
-  endpoint.authority = url.substr(0, slash);
-  endpoint.path = url.substr(slash);
-  while (endpoint.path.ends_with('/'))
-    endpoint.path.pop_back();
+  if (url.size() > kEndpointSizeMax) return std::nullopt;
+  const std::size_t scheme = url.starts_with("http://") ? 7 : url.starts_with("https://") ? 8 : 0;
+  if (scheme == 0) return std::nullopt;
+  while (url.ends_with('/'))
+    url.remove_suffix(1);
+  if (url.size() < scheme) return std::nullopt;
+  const std::string_view rest = url.substr(scheme);
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
   // Rejects characters that need encoding or would end the request's line.
-  const bool is_path = std::all_of(endpoint.path.begin(), endpoint.path.end(),
-                                   [](char c) { return c > ' ' && c < 0x7F && c != '?' && c != '#' && c != '"'; });
-  endpoint.path += "/v1/traces";
+  const bool is_path = std::ranges::all_of(
+      rest.substr(slash), [](char c) { return c > ' ' && c < 0x7F && c != '?' && c != '#' && c != '"'; });
 
-  const std::size_t colon = endpoint.authority.rfind(':');
-  if (!is_path || colon == std::string::npos) return std::nullopt;
-  endpoint.host = endpoint.authority.substr(0, colon);
-  endpoint.port = endpoint.authority.substr(colon + 1);
-  std::uint16_t port = 0;
-  const auto read = std::from_chars(endpoint.port.data(), endpoint.port.data() + endpoint.port.size(), port);
-  if (read.ec != std::errc() || read.ptr != endpoint.port.data() + endpoint.port.size() || port == 0) {
-    return std::nullopt;
+  std::string_view host = rest.substr(0, slash);
+  const std::size_t colon = host.rfind(':');
+  if (colon != std::string_view::npos && !host.ends_with(']')) {
+    if (!is_port(host.substr(colon + 1))) return std::nullopt;
+    host = host.substr(0, colon);
   }
-  const bool is_ipv6 = endpoint.host.starts_with('[') && endpoint.host.ends_with(']');
-  if (is_ipv6) endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
-  const bool is_host = !endpoint.host.empty() && std::all_of(endpoint.host.begin(), endpoint.host.end(), [&](char c) {
-    if (is_ipv6) return core::hexadecimal_digit(c).has_value() || c == ':' || c == '.';
-    return core::is_name_character(c);
-  });
-  return is_host ? std::optional(std::move(endpoint)) : std::nullopt;
+  const bool is_name = !host.empty() && std::ranges::all_of(host, core::is_name_character);
+  if (!is_path || (!is_name && !is_ipv6(host))) return std::nullopt;
+  return OtlpEndpoint{.url = std::string(url) + "/v1/traces",
+                      .is_loopback = host == "localhost" || host == "[::1]" || host.starts_with("127.")};
 }
 
 }  // namespace latebind::server

@@ -8,13 +8,12 @@
 namespace latebind::server {
 
 struct OtlpEndpoint {
-  std::string host;       // without the brackets of IPv6
-  std::string port;       // 1 to 65535
-  std::string authority;  // as given
-  std::string path;       // "/v1/traces" added
+  std::string url;           // with "/v1/traces" added
+  bool is_loopback = false;  // on this machine: no proxy is used for it
 };
 
-// Parses "http://HOST:PORT[/PATH]" without characters that need encoding. Returns std::nullopt for anything else.
+// Parses "http://HOST[:PORT][/PATH]", or the same with https://, without characters that need encoding. Returns
+// std::nullopt for anything else.
 [[nodiscard]] std::optional<OtlpEndpoint> otlp_endpoint_of(std::string_view url);
 
 }  // namespace latebind::server

@@ -1,7 +1,7 @@
 // Traces reads W3C trace context and exports spans as OTLP over HTTP with JSON. Requests never wait for the export.
 //
 // A request's span has up to three children: tokenize, queue, compute. Records wait in a bounded queue, and a thread of
-// the exporter posts them in groups, each on a new connection. All functions are thread-safe.
+// the exporter posts them in groups with core/http/. All functions are thread-safe.
 //
 // Sources: W3C "Trace Context"; OpenTelemetry, "OTLP/HTTP", JSON encoding of ExportTraceServiceRequest.
 #pragma once
@@ -41,10 +41,10 @@ class TraceExporter {
  public:
   static constexpr std::size_t kWaitingMax = 2048;  // further records are dropped and counted
 
-  // `endpoint` is "http://HOST:PORT[/PATH]", as in OTEL_EXPORTER_OTLP_ENDPOINT; "/v1/traces" is appended. Returns
-  // kUnsupported for https and kInvalidArgument for anything else.
+  // `endpoint` is "http://HOST[:PORT][/PATH]" or the same with https://, as in OTEL_EXPORTER_OTLP_ENDPOINT;
+  // "/v1/traces" is appended. Returns kInvalidArgument for anything else.
   [[nodiscard]] static core::Status check(const std::string& endpoint);
-  // Connects to nothing yet. Returns the errors of check(), and kOutOfMemory.
+  // Connects to nothing yet. Returns the errors of check(), kLibraryNotFound without libcurl, and kOutOfMemory.
   static core::Result<std::unique_ptr<TraceExporter>> create(const std::string& endpoint, std::string service_version);
   // Sends the waiting records, for at most a second.
   ~TraceExporter();

@@ -237,12 +237,13 @@ FIELD(lb_encoder_info, max_tokens, 40);
 FIELD(lb_encoder_info, max_query_tokens, 48);
 FIELD(lb_encoder_info, has_routes, 56);
 
-SIZE(lb_output_info, 40);
+SIZE(lb_output_info, 48);
 FIELD(lb_output_info, struct_size, 0);
 FIELD(lb_output_info, name, 8);
 FIELD(lb_output_info, dimension, 16);
-FIELD(lb_output_info, entries_max, 24);
-FIELD(lb_output_info, form, 32);
+FIELD(lb_output_info, dimension_max, 24);
+FIELD(lb_output_info, entries_max, 32);
+FIELD(lb_output_info, form, 40);
 
 SIZE(lb_encode_options, 80);
 FIELD(lb_encode_options, struct_size, 0);

@@ -17,7 +17,7 @@ TRUE = {
     "include/latebind/latebind.h": "#define LATEBIND_ABI_VERSION 4\n",
     "core/engine/engine.h": "",
     "docs/architecture.md": "# Words\n\n`core/engine/engine.h` `include/latebind/` `docs/` `build/release/` `CMakeLists.txt`\n",
-    "docs/decisions/0001-a-choice.md": "# A choice\n\n2026-01-01\n\n**Question.** **Choice.** **Why.**\n",
+    "docs/decisions/0001-a-choice.md": "# A choice\n\n2026-01-01 · accepted\n\n**Question.** **Choice.** **Why.**\n",
     "docs/decisions/README.md": "[1](0001-a-choice.md)\n",
 }
 INDEX = "docs/decisions/README.md"
@@ -88,7 +88,10 @@ class DocumentsTest(unittest.TestCase):
         whole = TRUE["docs/decisions/0001-a-choice.md"]
         index = TRUE[INDEX]
         listed = {INDEX: index + "[2](0002-b.md)\n"}
-        self.assert_found("docs/decisions/0002-b.md", whole.replace("2026-01-01", "later"), "a title and a date", listed)
+        self.assert_found("docs/decisions/0002-b.md", whole.replace("2026-01-01", "later"), "a date and a status", listed)
+        self.assert_found(
+            "docs/decisions/0002-b.md", whole.replace(" · accepted", ""), "a date and a status", listed
+        )
         self.assert_found("docs/decisions/0002-b.md", whole.replace("**Why.**", ""), "has no **Why.**", listed)
         self.assert_found("docs/decisions/second.md", whole, "is not NNNN-words.md", {INDEX: index + "[2](second.md)\n"})
 

@@ -73,6 +73,8 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("formats/pte/a.cpp", '#include "core/engine/engine.h"', "may include only")
         self.assert_refused("core/a.cpp", '#include "core/bundle/package.h"', "may include only")
         self.assert_refused("core/status.cpp", '#include "core/engine/engine.h"', "may include only")
+        self.assert_refused("backends/openvino/a.cpp", '#include "core/http/http_client.h"', "may include only")
+        self.assert_refused("core/http/a.cpp", '#include "core/model/model.h"', "may include only")
         self.assert_refused("core/text/a.cpp", '#include "core/platform/os_error.h"', "may include only")
         self.assert_refused("core/a.cpp", "#include <flatbuffers/flatbuffers.h>", "which is for")
         self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine/engine.h"', "may include only")
@@ -134,15 +136,19 @@ class LayersTest(unittest.TestCase):
 
     def test_libraries_stay_where_they_are_needed(self):
         self.assert_refused("core/a.cpp", "#include <openssl/evp.h>", "is for core/platform/ only")
-        self.assert_refused("cli/a.cpp", "#include <curl/curl.h>", "is for embedding/hub/ only")
+        self.assert_refused("cli/a.cpp", "#include <curl/curl.h>", "is for core/http/ only")
         self.assert_refused(
             "core/a.cpp", "#include <executorch/runtime/core/error.h>", "is for hosts/executorch/, examples/executorch/ only"
         )
         self.assert_allowed("hosts/executorch/a.cpp", "#include <executorch/runtime/core/error.h>")
         self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine/engine.h"', "may include only")
-        self.assert_allowed("embedding/hub/a.cpp", "#include <curl/curl.h>")
+        self.assert_allowed("core/http/a.cpp", "#include <curl/curl.h>")
         self.assert_refused("app/a.cpp", "#include <boost/asio.hpp>", "is for server/ only")
-        self.assert_refused("embedding/a.cpp", "#include <simdjson.h>", "is for server/ only")
+        for layer in ("core/", "core/cache/", "backends/onnxruntime/", "embedding/", "server/protocols/", "cli/", "app/"):
+            self.assert_refused(f"{layer}a.cpp", "#include <simdjson.h>", "is for core/json/ only")
+            self.assert_refused(f"{layer}a.cpp", "#include <nlohmann/json.hpp>", "is for tests only")
+        self.assert_allowed("core/json/a.cpp", "#include <simdjson.h>")
+        self.assert_refused("core/json/a.cpp", "#include <nlohmann/json.hpp>", "is for tests only")
         self.assert_allowed("server/observe/a.cpp", "#include <boost/asio.hpp>")
         self.assert_refused("core/a.cpp", "#include <absl/strings/str_cat.h>", "are allowed here")
 

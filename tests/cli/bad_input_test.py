@@ -53,12 +53,12 @@ def test_a_line_beyond_the_limit_is_refused_by_its_place(tmp_path):
         (b'{"text": 1}', "field 'text' is a number"),
         (b'{"other": "x"}', "no field 'text'"),
         (b"[]", "object"),
-        (b'{"text": "x"', "invalid JSON at byte"),
+        (b'{"text": "x"', "not JSON: 'text' has no end: the text ends at byte 12"),
         (b"", "the line is empty"),
         (b" \t", "the line is empty"),
         (b'{"text": "\xff"}', "invalid UTF-8 at byte 11"),
-        (b"[" * 1_000_000, "object"),
-        (b'{"a":' * 1_000_000, "invalid JSON at byte"),
+        (b"[" * 1_000_000, "too many levels"),
+        (b'{"a":' * 1_000_000, "too many levels"),
     ],
 )
 def test_a_bad_json_line_is_named_with_file_line_and_field(tmp_path, line, words):
@@ -88,8 +88,8 @@ def test_a_json_document_is_not_embedded_as_lines(tmp_path):
     assert as_objects != good("embed", TINY, "--input-format", "lines", file).stdout
 
 
-@pytest.mark.parametrize("ending", ["csv", "TSV", "npz", "arrow", "safetensors", "f32", "bin", "jsonl.gz", "pt"])
-def test_an_ending_that_promises_another_format_is_refused(tmp_path, ending):
+@pytest.mark.parametrize("ending", ["csv", "TSV", "npz", "arrow", "safetensors", "f32", "bin", "jsonl.gz", "pt", "xyz", "txt", "json"])
+def test_an_ending_from_which_no_format_follows_is_refused(tmp_path, ending):
     output = tmp_path / f"vectors.{ending}"
     said = bad(2, "embed", TINY, "--text", "a", "-o", output)
     assert output.name in said and ".npy" in said and "--output-format" in said

@@ -159,7 +159,7 @@ def test_what_is_no_bundle_is_answered(tmp_path, bundle):
     (tmp_path / "damaged").write_bytes(whole[: len(whole) // 2])
     said = bad(1, "embed", "--model", tmp_path / "damaged", input="text\n")
     assert said == bad(1, "inspect", tmp_path / "damaged") and "no bundle" not in said
-    assert "PATH" in bad(2, "inspect")
+    assert "MODEL" in bad(2, "inspect")
     assert "--output" in bad(2, "unpack", bundle)
 
 

@@ -100,3 +100,21 @@ def test_every_setting_can_be_read_back(tmp_path):
     assert {key: value for key, (value, _) in settings("--config", file).items()} == {
         key: value for key, (value, _) in settings().items()}
     assert os.environ.get("XDG_CONFIG_HOME"), "the test must not read the developer's own configuration"
+
+
+def test_config_prints_the_named_settings_and_says_how_to_set_one(tmp_path):
+    assert good("config", "threads", "precision").stdout.splitlines()[0].startswith("threads ")
+    assert list(settings("server.listen")) == ["server.listen"]
+    assert "did you mean precision?" in bad(2, "config", "precison")
+    env = {"XDG_CONFIG_HOME": str(tmp_path)}
+    said = bad(2, "config", "set", "precision", "bf16", env=env)
+    assert f'write `precision = "bf16"` at the top of {tmp_path / "latebind" / "config.toml"}' in said
+    assert "set LATEBIND_PRECISION" in said and "give --precision" in said
+    for words in (["set", "threads=3"], ["threads=3"], ["set", "threads", "3"]):
+        assert "write `threads = 3` at" in bad(2, "config", *words, env=env)
+    assert "write `strict = true` at" in bad(2, "config", "set", "strict", "true", env=env)
+    assert 'write `property."A.B" = "C"` at' in bad(2, "config", "set", "property.A.B", "C", env=env)
+    assert "did you mean precision?" in bad(2, "config", "set", "precison", "bf16")
+    assert "bf17" in bad(2, "config", "set", "precision", "bf17")
+    assert "prints settings and changes none" in bad(2, "config", "set")
+    assert "geheim" not in bad(2, "config", "set", "server.api_key", "geheim")

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 
 import pytest
 from support import SOURCE, TINY, bad, good, run
@@ -141,7 +142,9 @@ def test_what_is_not_there_or_not_clear_is_an_error(cache):
     cache.put("a/model", FIRST, WHOLE)
     cache.put("b/model", FIRST, WHOLE)
     assert "'model' may be a/model or b/model" in cache.refusal(1, "model", "--yes")
-    assert "the cache has no model 'a/modle'" in cache.refusal(1, "a/modle", "--yes")
+    said = cache.refusal(1, "a/modle", "--yes")
+    assert "the cache has no model 'a/modle' (did you mean a/model?); it has a/model, b/model" in said
+    assert "the cache has no model 'x'; it has a/model" in cache.refusal(1, "x", "--yes")
     assert "no revision 'v9' of a/model" in cache.refusal(1, "a/model@v9", "--yes")
     assert "no model '../a'" in cache.refusal(1, "../a", "--yes")
     assert set(cache.models()) == {"a/model", "b/model"}
@@ -210,3 +213,15 @@ def test_an_unreadable_cache_is_an_error(tmp_path):
     file.write_text("")
     done = run("models", env={"HF_HUB_CACHE": str(file)})
     assert done.returncode == 1 and str(file) in done.stderr
+
+
+def test_inspect_takes_a_name_as_the_other_commands(tmp_path):
+    place = tmp_path / "models--ours--tiny"
+    shutil.copytree(TINY, place / "snapshots" / FIRST)
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text(FIRST)
+    env = {"HF_HUB_CACHE": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    by_name = good("inspect", "ours/tiny", "--json", env=env).stdout
+    assert by_name == good("inspect", place / "snapshots" / FIRST, "--json", env=env).stdout
+    assert by_name == good("inspect", "-m", "ours/tiny", "--json", env=env).stdout
+    assert "there is no folder 'ours/tony'" in bad(1, "inspect", "ours/tony", env=env)

@@ -405,18 +405,26 @@ def test_weights_of_a_module_are_converted_as_the_error_says(model, tmp_path):
     assert numpy.array_equal(embed(model), whole)
 
 
-def test_a_length_of_vectors_in_the_files_is_asked_for_as_the_error_says(model):
+def test_vectors_are_as_short_as_the_models_files_say(model, tmp_path):
     file = model / "config_sentence_transformers.json"
     whole = embed(model)
-    config = {"model_type": "SentenceTransformer", "truncate_dim": 8}
-    file.write_text(json.dumps(config))
-    said = bad(1, "embed", "--model", model, input="text\n")
-    assert "'truncate_dim' is 8, which has no effect here: take the key out of the file" in said
-    option = re.search("`latebind embed (--dimensions 8)`", said)[1]
-    file.write_text(json.dumps({key: value for key, value in config.items() if f"'{key}'" not in said}))
-    short = embed(model, *option.split())
+    file.write_text(json.dumps({"model_type": "SentenceTransformer", "truncate_dim": 8}))
+    short = embed(model)
     assert short.shape == (len(whole), 8)
     assert cosines(short, whole[:, :8]).min() > 0.999999
+    assert numpy.array_equal(embed(model, "--dimensions", "8"), short)
+    # A call may ask for fewer, and for more up to the whole.
+    assert embed(model, "--dimensions", "3").shape == (len(whole), 3)
+    assert numpy.array_equal(embed(model, "--dimensions", str(whole.shape[1])), whole)
+    said = bad(1, "embed", "--model", model, "--dimensions", str(whole.shape[1] + 1), input="text\n")
+    assert f"the model gives {whole.shape[1]}" in said
+    assert '"kept_dimensions": 8' in good("inspect", model, "--json").stdout
+    # A bundle keeps them, too, and search compares the short ones.
+    good("compile", model, "--target", "cpu", "-q", "-o", tmp_path / "b.lbundle")
+    assert embed(tmp_path / "b.lbundle").shape == (len(whole), 8)
+    texts = tmp_path / "texts.txt"
+    texts.write_text("text\n")
+    assert good("search", model, "--query", "text", texts).stdout.split()[:2] == ["1", "1.0000"]
 
 
 @pytest.mark.parametrize("device", DEVICES)

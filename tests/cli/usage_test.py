@@ -46,6 +46,11 @@ def test_a_variable_names_the_model_for_every_command_that_takes_one(tmp_path):
     line = bad(1, "embed", texts, env=env)
     assert f"if it is a FILE, the MODEL is missing before it: MODEL {texts}" in line
     assert "the MODEL is missing" in bad(1, "tokens", texts)
+    # With a name, it was meant to be the model.
+    for by_name in (["-m", texts], [f"--model={texts}"]):
+        assert "is missing" not in bad(1, "embed", *by_name, input="a\n")
+        assert "is missing" not in bad(1, "tokens", *by_name, input="a\n")
+    assert "is missing" not in bad(1, "embed", env={"LATEBIND_MODEL": str(texts)}, input="a\n")
 
 
 def test_help_lists_every_command():
@@ -294,3 +299,10 @@ def test_every_command_has_a_manual_page(tmp_path):
         assert page.isascii(), "groff takes it as it is"
     assert "latebind\\-embed" in (tmp_path / "latebind-embed.1").read_text()
     assert not (tmp_path / "latebind-complete.1").exists()
+
+
+@pytest.mark.parametrize("command", ["search", "rerank"])
+def test_an_empty_query_is_refused(command, tmp_path):
+    texts = tmp_path / "notes.txt"
+    texts.write_text("a cat\n")
+    assert "--query is empty: give the text" in bad(2, command, TINY, "--query", "", texts)

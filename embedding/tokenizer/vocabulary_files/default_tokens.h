@@ -44,5 +44,11 @@ inline constexpr std::array kTokensOfAlbert{
     DefaultToken{SpecialTokens::kUnk, "<unk>"},  DefaultToken{SpecialTokens::kSep, "[SEP]"},
     DefaultToken{SpecialTokens::kPad, "<pad>"},  DefaultToken{SpecialTokens::kCls, "[CLS]"},
     DefaultToken{SpecialTokens::kMask, "[MASK]"}};
+inline constexpr std::array kTokensOfT5{DefaultToken{SpecialTokens::kEos, "</s>"},
+                                        DefaultToken{SpecialTokens::kUnk, "<unk>"},
+                                        DefaultToken{SpecialTokens::kPad, "<pad>"}};
+inline constexpr std::array kTokensOfLlama{DefaultToken{SpecialTokens::kUnk, "<unk>"},
+                                           DefaultToken{SpecialTokens::kBos, "<s>"},
+                                           DefaultToken{SpecialTokens::kEos, "</s>"}};
 
 }  // namespace latebind::embedding

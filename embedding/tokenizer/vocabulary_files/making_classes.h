@@ -26,6 +26,8 @@ enum class Maker : std::uint8_t {
   kXlmRoberta,
   kCamembert,
   kAlbert,
+  kT5,
+  kLlama,
   kOther,
   kAlone,
 };
@@ -51,12 +53,13 @@ inline constexpr std::array kMakingClasses{
     MakingClass{"XLMRobertaTokenizer", Maker::kXlmRoberta, "Unigram"},
     MakingClass{"CamembertTokenizer", Maker::kCamembert, "Unigram"},
     MakingClass{"AlbertTokenizer", Maker::kAlbert, "Unigram"},
+    MakingClass{"T5Tokenizer", Maker::kT5, "Unigram"},
+    MakingClass{"LlamaTokenizer", Maker::kLlama, "BPE"},
     MakingClass{"CLIPTokenizer", Maker::kOther, "BPE"},
     MakingClass{"CohereTokenizer", Maker::kOther, "BPE"},
     MakingClass{"DebertaTokenizer", Maker::kOther, "BPE"},
     MakingClass{"GPTNeoXTokenizer", Maker::kOther, "BPE"},
     MakingClass{"HerbertTokenizer", Maker::kOther, "BPE"},
-    MakingClass{"LlamaTokenizer", Maker::kOther, "BPE"},
     MakingClass{"NllbTokenizer", Maker::kOther, "BPE"},
     MakingClass{"OpenAIGPTTokenizer", Maker::kOther, "BPE"},
     MakingClass{"WhisperTokenizer", Maker::kOther, "BPE"},
@@ -65,7 +68,6 @@ inline constexpr std::array kMakingClasses{
     MakingClass{"MBartTokenizer", Maker::kOther, "Unigram"},
     MakingClass{"PegasusTokenizer", Maker::kOther, "Unigram"},
     MakingClass{"RemBertTokenizer", Maker::kOther, "Unigram"},
-    MakingClass{"T5Tokenizer", Maker::kOther, "Unigram"},
     MakingClass{"XLNetTokenizer", Maker::kOther, "Unigram"},
     MakingClass{"BertJapaneseTokenizer", Maker::kAlone},
     MakingClass{"FunnelTokenizer", Maker::kAlone},
@@ -94,6 +96,10 @@ inline constexpr const char* kQwenWords =
       return kTokensOfGemma;
     case Maker::kAlbert:
       return kTokensOfAlbert;
+    case Maker::kT5:
+      return kTokensOfT5;
+    case Maker::kLlama:
+      return kTokensOfLlama;
     case Maker::kOther:
     case Maker::kAlone:
       break;

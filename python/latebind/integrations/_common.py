@@ -109,7 +109,7 @@ class Encoder(Late[Embedder]):
     Args:
         model, settings: see latebind.Embedder.
         normalize: scale vectors to length 1.
-        dimensions: keep keep only the first N numbers of each vector.
+        dimensions: keep only the first N numbers of each vector.
         query_prompt, document_prompt: what to put before each text; None is the model's prompt, if it has one.
 
     Raises:

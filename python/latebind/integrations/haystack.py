@@ -90,7 +90,7 @@ class LatebindTextEmbedder(_Embedder):
         prefix: what to put before the text; None is the model's prompt for queries, if it has one.
         suffix: what to put after the text.
         normalize: scale vectors to length 1 even if the model does not.
-        dimensions: keep keep only the first N numbers of each vector; for models trained for it.
+        dimensions: keep only the first N numbers of each vector; for models trained for it.
         **settings: any other keyword of latebind.Embedder, such as `device="npu"`.
 
     Raises:

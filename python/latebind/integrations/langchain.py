@@ -27,7 +27,7 @@ class LatebindEmbeddings(Embeddings):
     Args:
         model: see latebind.Embedder; or an open instance, which may be shared.
         normalize: scale vectors to length 1 even if the model does not.
-        dimensions: keep keep only the first N numbers of each vector; for models trained for it.
+        dimensions: keep only the first N numbers of each vector; for models trained for it.
         query_prompt, document_prompt: what to put before queries and documents. None is the model's prompt, if it has
             one; "" is no prompt.
         **settings: any other keyword of latebind.Embedder, such as `device="npu"`.

@@ -66,7 +66,7 @@ class LatebindEmbedding(_Chosen, BaseEmbedding):
     Args:
         model: see latebind.Embedder; or an open instance, which may be shared.
         normalize: scale vectors to length 1 even if the model does not.
-        dimensions: keep keep only the first N numbers of each vector; for models trained for it.
+        dimensions: keep only the first N numbers of each vector; for models trained for it.
         query_prompt, document_prompt: what to put before queries and texts. None is the model's prompt, if it has one;
             "" is no prompt.
         embed_batch_size: how many texts LlamaIndex passes at once, at most 2048.

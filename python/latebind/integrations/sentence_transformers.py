@@ -41,7 +41,7 @@ class SentenceTransformer(ShapedEncoder):
         prompts: prompts by name, which add to or replace the model's.
         default_prompt_name: the prompt that encode() uses by default; None is the model's default.
         similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan"; None is the model's choice, or "cosine".
-        truncate_dim: keep only the first N numbers of each vector.
+        truncate_dim: keep only the first N numbers of each vector; None is the model's choice.
         revision: of a model on the hub.
         **settings: any other keyword of latebind.Embedder, such as `precision="bf16"` or `max_tokens=128`.
 
@@ -73,8 +73,8 @@ class SentenceTransformer(ShapedEncoder):
             settings["device"] = device
         self._late = Late(Embedder, at_revision(model_name_or_path, revision), settings)
         self._set_names(prompts, default_prompt_name, similarity_fn_name)
-        #: The number of leading values of a vector to keep; None keeps all.
-        self.truncate_dim: int | None = positive(truncate_dim, "truncate_dim") or None
+        self._truncate_dim = positive(truncate_dim, "truncate_dim") or None
+        self._keeps_own = self._truncate_dim is None
 
     # -- Vectors -------------------------------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class SentenceTransformer(ShapedEncoder):
             convert_to_numpy: returns an array; otherwise a list of tensors, which requires torch.
             convert_to_tensor: returns a tensor, which requires torch.
             normalize_embeddings: scale vectors to length 1.
-            truncate_dim: keep only the first N numbers of each vector.
+            truncate_dim: keep only the first N numbers of each vector; None is the attribute truncate_dim.
             device: None, or the device that the model was opened with.
             pool, chunk_size: None.
             task: "query" or "document", which selects a router's route.
@@ -149,6 +149,7 @@ class SentenceTransformer(ShapedEncoder):
             role=role,
             show_progress=flag(show_progress_bar, "show_progress_bar"),
             normalize=normalizes and not dimensions,
+            dimensions=self.embedder.dimension_max,
         )
         if dimensions:
             # As in sentence-transformers, vectors that the model normalised are not normalised again.
@@ -180,18 +181,31 @@ class SentenceTransformer(ShapedEncoder):
 
     def get_embedding_dimension(self) -> int:
         """Returns the number of dimensions of a vector."""
-        dimension = self.embedder.dimension
+        dimension = self.embedder.dimension_max
         return dimension if self.truncate_dim is None else min(dimension, self.truncate_dim)
+
+    @property
+    def truncate_dim(self) -> int | None:
+        """The number of leading values of a vector to keep; None keeps all. By default the model's own."""
+        if not self._keeps_own:
+            return self._truncate_dim
+        embedder = self.embedder
+        return embedder.dimension if embedder.dimension < embedder.dimension_max else None
+
+    @truncate_dim.setter
+    def truncate_dim(self, value: int | None) -> None:
+        self._truncate_dim = positive(value, "truncate_dim") or None
+        self._keeps_own = False
 
     @contextmanager
     def truncate_embeddings(self, truncate_dim: int | None) -> Iterator[None]:
         """Truncates vectors to this many numbers within the `with` block. None keeps all."""
-        before = self.truncate_dim
-        self.truncate_dim = positive(truncate_dim, "truncate_dim") or None
+        before = self._truncate_dim, self._keeps_own
+        self.truncate_dim = truncate_dim
         try:
             yield
         finally:
-            self.truncate_dim = before
+            self._truncate_dim, self._keeps_own = before
 
     truncate_sentence_embeddings = truncate_embeddings
 

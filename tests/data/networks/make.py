@@ -24,6 +24,11 @@ BERT_SIZES = SIZES | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_
 # Behind the padding's position as many as the others have.
 COUNTED_SIZES = BERT_SIZES | {"max_position_embeddings": 26, "pad_token_id": 1}
 
+# The width of a head is not that of the network divided by the heads.
+T5_SIZES = {
+    "vocab_size": 45, "d_model": 32, "d_kv": 12, "d_ff": 48, "num_layers": 2, "num_heads": 4,
+}  # fmt: skip
+
 
 class JinaBertConfig(transformers.BertConfig):
     """Of the published files; transformers has no network for it."""
@@ -99,7 +104,23 @@ NETWORKS = {
         transformers.ElectraModel,
         transformers.ElectraConfig(**BERT_SIZES, embedding_size=20, type_vocab_size=2, hidden_act="gelu"),
     ),
-    # One layer of three sees all tokens, the others four on each side; heads have a width of their own.
+    "ernie": (
+        transformers.ErnieModel,
+        transformers.ErnieConfig(**BERT_SIZES, type_vocab_size=2, task_type_vocab_size=3, use_task_id=True),
+    ),
+    "eurobert": (
+        transformers.EuroBertForMaskedLM,
+        transformers.EuroBertConfig(
+            **BERT_SIZES, num_key_value_heads=2, pad_token_id=0, bos_token_id=None, eos_token_id=None, mask_token_id=4,
+            rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
+    ),
+    "gemma": (
+        transformers.GemmaForCausalLM,
+        transformers.GemmaConfig(
+            **BERT_SIZES, num_key_value_heads=1, head_dim=12, pad_token_id=0, bos_token_id=None, eos_token_id=None,
+            rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
+    ),
+    # One layer of three sees all tokens, the others four on each side; the width of a head is given.
     "gemma3_text": (
         transformers.Gemma3TextModel,
         transformers.Gemma3TextConfig(
@@ -119,6 +140,20 @@ NETWORKS = {
         JinaBert,
         JinaBertConfig(**(BERT_SIZES | {"hidden_size": 36, "num_attention_heads": 6}), type_vocab_size=2),
     ),
+    # All biases that its configuration knows.
+    "llama": (
+        transformers.LlamaForCausalLM,
+        transformers.LlamaConfig(
+            **BERT_SIZES, num_key_value_heads=2, attention_bias=True, mlp_bias=True,
+            bos_token_id=None, eos_token_id=None, rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
+    ),
+    # Each token sees itself and the five before it.
+    "mistral": (
+        transformers.MistralModel,
+        transformers.MistralConfig(
+            **BERT_SIZES, num_key_value_heads=2, head_dim=12, sliding_window=6, bos_token_id=None, eos_token_id=None,
+            rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
+    ),
     # One layer of three sees all tokens, the others four on each side.
     "modernbert": (
         transformers.ModernBertModel,
@@ -129,9 +164,20 @@ NETWORKS = {
                              "sliding_attention": {"rope_type": "default", "rope_theta": 40.0}}),
     ),
     "mpnet": (transformers.MPNetModel, transformers.MPNetConfig(**COUNTED_SIZES)),
+    "mt5": (
+        transformers.MT5EncoderModel,
+        transformers.MT5Config(**T5_SIZES, relative_attention_num_buckets=8, relative_attention_max_distance=12),
+    ),
     "nomic_bert": (
         transformers.NomicBertModel,
         transformers.NomicBertConfig(**BERT_SIZES, head_dim=8, type_vocab_size=2),
+    ),
+    # The second layer has a window.
+    "qwen2": (
+        transformers.Qwen2ForCausalLM,
+        transformers.Qwen2Config(
+            **BERT_SIZES, num_key_value_heads=2, use_sliding_window=True, sliding_window=6, max_window_layers=1,
+            rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
     ),
     "qwen3": (
         transformers.Qwen3ForCausalLM,
@@ -143,12 +189,19 @@ NETWORKS = {
         transformers.RobertaForMaskedLM,
         transformers.RobertaConfig(**COUNTED_SIZES, type_vocab_size=1, layer_norm_eps=1e-5),
     ),
+    "t5": (transformers.T5EncoderModel, transformers.T5Config(**T5_SIZES)),
+    "xlm-roberta-xl": (
+        transformers.XLMRobertaXLForMaskedLM,
+        transformers.XLMRobertaXLConfig(**COUNTED_SIZES, type_vocab_size=1),
+    ),
 }  # fmt: skip
 
 # The same weights with other positions, or with tokens that see those behind them, by what config.json has instead.
 SCALED = {
     "gte-linear": {"rope_parameters": {"rope_type": "linear", "rope_theta": 300.0, "factor": 2.5}},
     "gte-ntk": {"rope_parameters": None, "rope_theta": 300.0, "rope_scaling": {"type": "ntk", "factor": 2.0}},
+    "llama-bidirectional": {"is_causal": False},
+    "mistral-global": {"sliding_window": None},
     "modernbert-linear": {
         "rope_parameters": {
             "full_attention": {"rope_type": "linear", "rope_theta": 500.0, "factor": 4.0},
@@ -183,11 +236,15 @@ SEED_SIZES = {
     "vocab_size": 4, "max_position_embeddings": 6, "hidden_size": 4, "dim": 4, "num_hidden_layers": 2, "n_layers": 1,
     "num_attention_heads": 2, "num_key_value_heads": 1, "n_heads": 2, "head_dim": 2, "intermediate_size": 4, "hidden_dim": 4, "embedding_size": 2,
     "layer_types": ["full_attention", "sliding_attention"], "local_attention": 2,
-    "sliding_window": 2, "query_pre_attn_scalar": 2,
+    "sliding_window": 2, "query_pre_attn_scalar": 2, "d_model": 4, "d_kv": 2, "d_ff": 4, "num_layers": 2, "num_heads": 2,
+    "relative_attention_num_buckets": 4, "relative_attention_max_distance": 4, "max_window_layers": 1, "mask_token_id": 1,
 }  # fmt: skip
 
 # Networks that stand for another class of tokenizer than tiny-bert's, which would make other tokens of its file.
-CLASSES_OF_THEIR_OWN = ["albert", "gemma3_text", "gte", "mpnet", "qwen3", "roberta"]
+CLASSES_OF_THEIR_OWN = [
+    "albert", "eurobert", "gemma", "gemma3_text", "gte", "llama", "mistral", "mpnet", "mt5", "qwen2", "qwen3", "roberta", "t5",
+    "xlm-roberta-xl",
+]  # fmt: skip
 
 
 def write_seed(file, kind, config):

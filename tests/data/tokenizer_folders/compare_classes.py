@@ -40,15 +40,15 @@ CLASSES = {
     "whole words": ["bert BertTokenizer"],
     "as RoBERTa": ["roberta RobertaTokenizer", "roberta GPT2Tokenizer", "roberta BartTokenizer"],
     "as GPT-2": ["roberta GPT2Tokenizer"],
-    "as Qwen": ["qwen3 Qwen2Tokenizer"],
-    "as Llama 3": ["qwen3 LlamaTokenizer", "qwen3 Qwen2Tokenizer"],
+    "as Qwen": ["qwen3 Qwen2Tokenizer", "qwen2 Qwen2Tokenizer", "qwen2 LlamaTokenizer"],
+    "as Llama 3": ["qwen3 LlamaTokenizer", "qwen3 Qwen2Tokenizer", "llama LlamaTokenizer", "eurobert LlamaTokenizer"],
     "as GPT-4o": ["qwen3 Qwen2Tokenizer", "qwen3 GPT2Tokenizer"],
     "as DeepSeek": ["qwen3 LlamaTokenizer"],
     "as ModernBERT": ["modernbert GPTNeoXTokenizer"],
     "as CLIP": ["bert CLIPTokenizer"],
-    "as Gemma": ["gemma3_text GemmaTokenizer"],
-    "as Llama 2": ["qwen3 LlamaTokenizer"],
-    "as Mistral": ["qwen3 LlamaTokenizer"],
+    "as Gemma": ["gemma3_text GemmaTokenizer", "gemma GemmaTokenizer"],
+    "as Llama 2": ["qwen3 LlamaTokenizer", "llama LlamaTokenizer"],
+    "as Mistral": ["qwen3 LlamaTokenizer", "mistral LlamaTokenizer", "llama LlamaTokenizer"],
     "as XLM-RoBERTa": ["xlm-roberta XLMRobertaTokenizer", "camembert CamembertTokenizer", "new XLMRobertaTokenizer"],
     "as XLM-RoBERTa, as early versions wrote it": [
         "xlm-roberta XLMRobertaTokenizer",
@@ -56,7 +56,7 @@ CLASSES = {
         "camembert CamembertTokenizer",
     ],
     "as ALBERT": ["albert AlbertTokenizer"],
-    "as T5": ["bert T5Tokenizer"],
+    "as T5": ["bert T5Tokenizer", "t5 T5Tokenizer", "mt5 T5Tokenizer"],
     "as DeBERTa": ["bert DebertaV2Tokenizer"],
     "Unigram with bytes": ["xlm-roberta XLMRobertaTokenizer"],
 }
@@ -144,10 +144,15 @@ def main():
             continue
         tokenizer = length_oracle.TRAINED[name]().to_str()
         for model_type, tokenizer_class in map(str.split, classes):
+            roles = roles_of(tokenizer)
+            named = {"tokenizer_class": tokenizer_class}
+            if tokenizer_class == "T5Tokenizer":
+                named["extra_ids"] = sum("extra_id" in token["content"] for token in json.loads(tokenizer)["added_tokens"])
             for config in (
-                {"tokenizer_class": tokenizer_class},
-                {"tokenizer_class": tokenizer_class, **roles_of(tokenizer)},
-                {"tokenizer_class": "PreTrainedTokenizerFast", **roles_of(tokenizer)},
+                named,
+                named | roles,
+                named | roles | {"legacy": True},
+                {"tokenizer_class": "PreTrainedTokenizerFast", **roles},
             ):
                 what = f"{name}, {config['tokenizer_class']}{' and roles' if len(config) > 1 else ''}"
                 files = {"tokenizer.json": tokenizer, "tokenizer_config.json": json.dumps(config)}

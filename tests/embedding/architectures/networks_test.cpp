@@ -8,12 +8,14 @@
 #include "embedding/architectures/architecture.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
+#include "tests/support/json.h"
 
 namespace latebind::embedding {
 namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::filesystem::path network_folder(const std::string& name) {
   return testing::data_folder() / "networks" / name;
@@ -31,7 +33,7 @@ json network_config(const std::string& name) {
 core::Result<std::shared_ptr<const Network>> read_network(const json& config) {
   const Architecture* const architecture = find_architecture(config["model_type"].get<std::string>());
   EXPECT_NE(architecture, nullptr);
-  return architecture->read(config, "config.json");
+  return architecture->read(json_of(config), "config.json");
 }
 
 // The graph as text, on the weights of that name, which is the type's unless given.
@@ -52,8 +54,8 @@ void expect_vectors(const json& config, const std::string& name, const json& exp
   ASSERT_TRUE(network.ok()) << network.status().to_string();
   const auto weights = Safetensors::open(network_folder(name) / "model.safetensors");
   ASSERT_TRUE(weights.ok()) << weights.status().to_string();
-  // Where it rounds in between, whatever the type: Gemma's norms are in f32.
-  const double bound = name == "gemma3_text" ? 1e-5 : 2e-6;
+  // Where it rounds in between, whatever the type: Gemma's and T5's norms are in f32.
+  const double bound = name == "gemma3_text" || name.ends_with("t5") ? 1e-5 : 2e-6;
   for (const auto& [mode, key] : {std::pair{graph::PoolingMode::kMean, "mean"}, {graph::PoolingMode::kCls, "cls"}}) {
     const auto graph = (*network)->make_graph(ModelWeights(*weights), {.ends = {{.pooling = mode}}});
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
@@ -69,20 +71,28 @@ void expect_vectors(const json& config, const std::string& name, const json& exp
   }
 }
 
+std::string name_of_network(const ::testing::TestParamInfo<std::string>& given) {
+  std::string name = given.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
 class NetworkTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(NetworkTest, AgreesWithTheReference) {
   const auto network = read_network(network_config(GetParam()));
   ASSERT_TRUE(network.ok()) << network.status().to_string();
   EXPECT_EQ((*network)->vocabulary_size(), 45U);
-  EXPECT_EQ((*network)->tokens_max(), 24U);
+  // T5's distances have no limit.
+  EXPECT_EQ((*network)->tokens_max(), GetParam().ends_with("t5") ? kTokensMax : 24U);
   expect_vectors(network_config(GetParam()), GetParam(), vectors_by_network()["vectors"][GetParam()]);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NetworkTest,
-                         ::testing::Values("albert", "distilbert", "electra", "gemma3_text", "gte", "jina_bert",
-                                           "modernbert", "mpnet", "nomic_bert", "qwen3", "roberta"),
-                         [](const auto& given) { return given.param; });
+                         ::testing::Values("albert", "distilbert", "electra", "ernie", "eurobert", "gemma",
+                                           "gemma3_text", "gte", "jina_bert", "llama", "mistral", "modernbert", "mpnet",
+                                           "mt5", "nomic_bert", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                         name_of_network);
 
 // Each key of config.json taken away, or with another value: the same vectors, or a refusal.
 class ConfigKeysTest : public ::testing::TestWithParam<std::string> {
@@ -97,8 +107,20 @@ class ConfigKeysTest : public ::testing::TestWithParam<std::string> {
         "norm_eps",        "local_attention",     "layer_types",     "query_pre_attn_scalar",
         "rope_parameters", "num_hidden_layers",   "inner_group_num", "num_hidden_groups",
         "n_layers"};
-    return std::ranges::find(keys, key) != keys.end() || (key == "sliding_window" && GetParam() == "gemma3_text") ||
-           (key == "type_vocab_size" && GetParam() == "gte") || (key == "pad_token_id" && GetParam() == "roberta");
+    static const std::vector<std::pair<std::string, std::string>> keys_of_one{
+        {"ernie", "use_task_id"},
+        {"gemma3_text", "sliding_window"},
+        {"gte", "type_vocab_size"},
+        {"llama", "attention_bias"},
+        {"llama", "mlp_bias"},
+        {"mistral", "sliding_window"},
+        {"mt5", "feed_forward_proj"},
+        {"mt5", "relative_attention_max_distance"},
+        {"qwen2", "sliding_window"},
+        {"roberta", "pad_token_id"},
+        {"xlm-roberta-xl", "pad_token_id"}};
+    return std::ranges::find(keys, key) != keys.end() ||
+           std::ranges::find(keys_of_one, std::pair(GetParam(), key)) != keys_of_one.end();
   }
 };
 
@@ -133,9 +155,10 @@ TEST_P(ConfigKeysTest, WhatChangesTheNumbersIsReadOrRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ConfigKeysTest,
-                         ::testing::Values("albert", "bert", "distilbert", "electra", "gemma3_text", "gte", "jina_bert",
-                                           "modernbert", "mpnet", "nomic_bert", "qwen3", "roberta"),
-                         [](const auto& given) { return given.param; });
+                         ::testing::Values("albert", "bert", "distilbert", "electra", "ernie", "eurobert", "gemma",
+                                           "gemma3_text", "gte", "jina_bert", "llama", "mistral", "modernbert", "mpnet",
+                                           "mt5", "nomic_bert", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                         name_of_network);
 
 // Of the recorded folders in which no file names a class (tests/data/tokenizer_folders/make.py).
 TEST(TokenizerOfNetworkTest, IsTheClassThatTheReferenceTakes) {
@@ -146,7 +169,7 @@ TEST(TokenizerOfNetworkTest, IsTheClassThatTheReferenceTakes) {
     const json& config = recorded["config"];
     if (config.contains("tokenizer_class")) continue;
     if (recorded.value("tokenizer_config", json::object()).contains("tokenizer_class")) continue;
-    EXPECT_EQ(tokenizer_of_network(config).tokenizer_class, recorded["class"].get<std::string>()) << config;
+    EXPECT_EQ(tokenizer_of_network(json_of(config)).tokenizer_class, recorded["class"].get<std::string>()) << config;
     ++compared;
   }
   EXPECT_GT(compared, 15U);
@@ -304,8 +327,10 @@ TEST(JinaBertConfigTest, RefusesWhatItDoesNotKnowByName) {
 
 // transformers reads these, too, though few files have them: as said, or refused.
 TEST(AddedKeysTest, WhatEveryNetworkHasIsRefusedByName) {
-  for (const char* name : {"albert", "distilbert", "electra", "gemma3_text", "gte", "jina_bert", "modernbert", "mpnet",
-                           "nomic_bert", "qwen3", "roberta"}) {
+  for (const char* name :
+       {"albert",     "distilbert", "electra", "ernie",   "eurobert",   "gemma",         "gemma3_text",
+        "gte",        "jina_bert",  "llama",   "mistral", "modernbert", "mpnet",         "mt5",
+        "nomic_bert", "qwen2",      "qwen3",   "roberta", "t5",         "xlm-roberta-xl"}) {
     SCOPED_TRACE(name);
     const json config = network_config(name);
     const auto with = [&](const char* key, const json& value) {
@@ -315,7 +340,10 @@ TEST(AddedKeysTest, WhatEveryNetworkHasIsRefusedByName) {
     };
     EXPECT_THAT(with("per_layer_config", {{"1", {{"intermediate_size", 8}}}}), HasSubstr("'per_layer_config'"));
     EXPECT_THAT(with("quantization_config", json::object()), HasSubstr("'quantization_config'"));
-    const bool is_decoder = config.contains("head_dim") && config.contains("num_key_value_heads");
+    static const std::vector<std::string> decoders{"gemma", "gemma3_text", "llama", "mistral", "qwen2", "qwen3"};
+    static const std::vector<std::string> bidirectional{"gemma", "llama", "qwen3"};
+    const bool is_decoder = std::ranges::find(decoders, name) != decoders.end();
+    const bool takes_both = std::ranges::find(bidirectional, name) != bidirectional.end();
     for (const json& value : {json(true), json(false), json(nullptr)}) {
       json changed = config;
       changed["is_causal"] = value;
@@ -323,7 +351,7 @@ TEST(AddedKeysTest, WhatEveryNetworkHasIsRefusedByName) {
       const bool as_is = value.is_null() && !is_decoder;
       if (taken || as_is) {
         EXPECT_EQ(describe_network(changed, name), describe_network(config, name)) << value;
-      } else if (std::string(name) != "qwen3" || value.is_null()) {
+      } else if (!takes_both || value.is_null()) {
         EXPECT_THAT(read_network(changed).status().to_string(), HasSubstr("'is_causal'")) << value;
       }
     }
@@ -396,7 +424,8 @@ TEST(RotaryConfigTest, AKeyThatIsAddedIsReadOrRefused) {
 
 // transformers writes the factor into these where a configuration has it.
 TEST(RotaryConfigTest, AllOfAHeadMayTurn) {
-  for (const char* name : {"gte", "nomic_bert", "qwen3", "gemma3_text", "modernbert"}) {
+  for (const char* name :
+       {"gte", "nomic_bert", "eurobert", "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma3_text", "modernbert"}) {
     SCOPED_TRACE(name);
     json config = network_config(name);
     const std::string plain = describe_network(config);
@@ -411,6 +440,25 @@ TEST(RotaryConfigTest, AllOfAHeadMayTurn) {
       EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'partial_rotary_factor'")) << other;
     }
   }
+}
+
+TEST(GemmaConfigTest, OldFilesMeanTheApproximation) {
+  json config = network_config("gemma");
+  const std::string plain = describe_network(config);
+  config["hidden_act"] = "gelu";
+  EXPECT_EQ(describe_network(config), plain);
+}
+
+TEST(T5ConfigTest, BucketsAndFeedForwardPartsThatDoNotFitAreRefused) {
+  const auto refusal_of = [](const char* key, const json& value) {
+    json config = network_config("t5");
+    config[key] = value;
+    return read_network(config).status().to_string();
+  };
+  EXPECT_THAT(refusal_of("is_decoder", true), HasSubstr("'is_decoder' is true"));
+  EXPECT_THAT(refusal_of("feed_forward_proj", "gated-swish2"), HasSubstr("'feed_forward_proj'"));
+  EXPECT_THAT(refusal_of("relative_attention_num_buckets", 30), HasSubstr("not a multiple of 4"));
+  EXPECT_THAT(refusal_of("relative_attention_max_distance", 8), HasSubstr("'relative_attention_max_distance' 8"));
 }
 
 TEST(Gemma3ConfigTest, OldFilesMeanTheSame) {
@@ -436,14 +484,26 @@ TEST(Gemma3ConfigTest, DecodersAreRefused) {
   EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("only Gemma 3 encoders"));
 }
 
-TEST(Qwen3ConfigTest, WindowsAndHeadsThatCannotShareAreRefused) {
+TEST(Qwen2ConfigTest, OldFilesMeanTheSame) {
+  json config = network_config("qwen2");
+  const std::string plain = describe_network(config);
+  EXPECT_THAT(plain, HasSubstr("window 5, causal"));
+  config.erase("layer_types");
+  EXPECT_EQ(describe_network(config), plain);
+  config["use_sliding_window"] = false;
+  EXPECT_THAT(describe_network(config), Not(HasSubstr("window")));
+}
+
+TEST(Qwen3ConfigTest, WindowsAndHeadsThatDoNotFitAreRefused) {
   const auto refusal_of = [](const char* key, const json& value) {
     json config = network_config("qwen3");
     config[key] = value;
     return read_network(config).status().to_string();
   };
-  EXPECT_THAT(refusal_of("use_sliding_window", true), HasSubstr("'use_sliding_window' is true"));
-  EXPECT_THAT(refusal_of("layer_types", {"full_attention", "sliding_attention"}), HasSubstr("'layer_types' has"));
+  EXPECT_THAT(refusal_of("layer_types", {"full_attention", "sliding_attention"}),
+              HasSubstr("'layer_types' has sliding_attention, but 'use_sliding_window' is not true"));
+  EXPECT_THAT(refusal_of("layer_types", {"full_attention", "chunked_attention"}), HasSubstr("'layer_types' has"));
+  EXPECT_THAT(refusal_of("layer_types", {"full_attention"}), HasSubstr("not a list of 2 layers"));
   EXPECT_THAT(refusal_of("num_key_value_heads", 3), HasSubstr("not a multiple of 'num_key_value_heads' 3"));
   EXPECT_THAT(refusal_of("head_dim", nullptr), HasSubstr("'head_dim'"));
 }

@@ -179,7 +179,7 @@ TEST(PairTest, RefusesByName) {
   EXPECT_THAT(with(3, typed("Sequence", "B", 0)).to_string(), HasSubstr("pair[4] has type_id 1"));
   EXPECT_THAT(with(4, typed("SpecialToken", "[SEP]", 0)).to_string(), HasSubstr("pair[4] has type_id 0"));
   EXPECT_THAT(with(0, typed("SpecialToken", "[X]", 0)).to_string(), HasSubstr("special_tokens['[X]'] is missing"));
-  EXPECT_THAT(refusal_of_pair(pair_tokenizer(), {.max_tokens = 2}).to_string(), HasSubstr("leave no room for the 3"));
+  EXPECT_THAT(refusal_of_pair(pair_tokenizer(), {.max_tokens = 2}).to_string(), HasSubstr("leaves no room for the 3"));
 }
 
 TEST(PairTest, NamesTheTextThatIsNotUtf8) {

@@ -85,7 +85,7 @@ TEST(TokenizerTest, RefusesALimitBelowTheSpecialTokens) {
   Ids ids{9};
   const auto status = small().encode("hello", 1, ids);
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(status.to_string(), HasSubstr("at most 1 tokens leave no room for the 2 special tokens"));
+  EXPECT_THAT(status.to_string(), HasSubstr("a limit of 1 token leaves no room for the 2 special tokens"));
   EXPECT_EQ(ids, Ids{9});
 }
 

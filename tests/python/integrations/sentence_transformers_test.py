@@ -72,6 +72,25 @@ def test_vectors_are_normalised_and_cut(small, tiny):
     assert cut.truncate_dim == 5
 
 
+def test_the_models_files_say_how_many_numbers_it_keeps(tmp_path, tiny):
+    model = tmp_path / "model"
+    shutil.copytree(TINY, model)
+    (model / "config_sentence_transformers.json").write_text('{"truncate_dim": 5}')
+    whole = tiny.encode(["a", "b c"])
+    own = SentenceTransformer(model, device="cpu")
+    assert own.truncate_dim == own.get_embedding_dimension() == 5
+    # Not normalised again, as in the reference; Embedder does that, as for dimensions.
+    numpy.testing.assert_allclose(own.encode(["a", "b c"]), whole[:, :5], atol=1e-5)
+    assert (own.embedder.dimension, own.embedder.dimension_max) == (5, tiny.dimension)
+    assert own.embedder.encode("a").shape == (5,)
+    assert own.embedder.encode("a", dimensions=tiny.dimension).shape == (tiny.dimension,)
+    assert own.encode("a", truncate_dim=3).shape == (3,)
+    with own.truncate_embeddings(None):
+        numpy.testing.assert_allclose(own.encode("a"), whole[0], atol=1e-5)
+    assert SentenceTransformer(own.embedder, truncate_dim=7).encode("a").shape == (7,)
+    own.embedder.close()
+
+
 def test_numbers_become_smaller_ones():
     from latebind.integrations._vectors import quantized
 

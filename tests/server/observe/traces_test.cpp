@@ -6,12 +6,12 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "core/json.h"
 #include "server/observe/otlp_endpoint.h"
 #include "tests/server/observe/records.h"
 #include "tests/support/latch.h"
@@ -202,24 +202,24 @@ TEST(OtlpJsonTest, StrangeMethodsAndBytesDoNoHarm) {
 }
 
 TEST(OtlpEndpointTest, AddsThePathOfTraces) {
-  const auto plain = otlp_endpoint_of("http://localhost:4318");
-  ASSERT_TRUE(plain.has_value());
-  EXPECT_EQ(plain->host, "localhost");
-  EXPECT_EQ(plain->port, "4318");
-  EXPECT_EQ(plain->path, "/v1/traces");
-  EXPECT_EQ(otlp_endpoint_of("http://10.0.0.1:1/")->path, "/v1/traces");
-  EXPECT_EQ(otlp_endpoint_of("http://otel_a.b-c:65535/x/y/")->path, "/x/y/v1/traces");
-  const auto six = otlp_endpoint_of("http://[::1]:4318");
-  ASSERT_TRUE(six.has_value());
-  EXPECT_EQ(six->host, "::1");
-  EXPECT_EQ(six->authority, "[::1]:4318");
+  EXPECT_EQ(otlp_endpoint_of("http://localhost:4318").value().url, "http://localhost:4318/v1/traces");
+  EXPECT_EQ(otlp_endpoint_of("http://10.0.0.1:1/").value().url, "http://10.0.0.1:1/v1/traces");
+  EXPECT_EQ(otlp_endpoint_of("http://otel_a.b-c:65535/x/y//").value().url, "http://otel_a.b-c:65535/x/y/v1/traces");
+  EXPECT_EQ(otlp_endpoint_of("https://collector.example").value().url, "https://collector.example/v1/traces");
+}
+
+TEST(OtlpEndpointTest, KnowsThisMachine) {
+  for (const char* url : {"http://localhost:4318", "http://127.0.0.1:1/x", "https://[::1]:4318", "http://[::1]"})
+    EXPECT_TRUE(otlp_endpoint_of(url).value().is_loopback) << url;
+  for (const char* url : {"http://localhost.example:1", "http://10.127.0.0:1", "http://[::2]:1"})
+    EXPECT_FALSE(otlp_endpoint_of(url).value().is_loopback) << url;
 }
 
 TEST(OtlpEndpointTest, RefusesEverythingElse) {
   for (const std::string& url : {std::string(),
                                  std::string("localhost:4318"),
                                  std::string("http://"),
-                                 std::string("http://localhost"),
+                                 std::string("https:///"),
                                  std::string("http://:4318"),
                                  std::string("http://localhost:"),
                                  std::string("http://localhost:0"),
@@ -231,7 +231,7 @@ TEST(OtlpEndpointTest, RefusesEverythingElse) {
                                  std::string("http://host:1/a?b"),
                                  std::string("http://host:1/#b"),
                                  std::string("http://ho st:1"),
-                                 std::string("http://[::1]"),
+                                 std::string("http://[::1]x"),
                                  std::string("http://[]:1"),
                                  std::string("http://[::g]:1"),
                                  std::string("http://host\n:1"),
