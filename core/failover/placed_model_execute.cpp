@@ -47,7 +47,7 @@ class PlacedModel::State::LetThrough {
 
 // Walks through the candidates until one answers. The invariant: `misses` has every slot that was tried and did not
 // answer, and pick() never returns one of those, so the loop ends. The exceptions are runs that another run has
-// spoiled: their slot is tried again, at most kRepeatsMax times in all.
+// spoiled: their slot is tried again, at most kRepeatsMax times in all, and then the next one.
 Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                    const RunOptions& options, std::shared_ptr<const Attestation>* answered_by) {
   std::vector<Miss> misses;  // allocates only after a failure
@@ -94,7 +94,11 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
         }
         return status;
       case StatusCode::kBusy:
-        if (!is_usable(picked.executable) && repeats++ < kRepeatsMax) break;
+        if (!is_usable(picked.executable)) {
+          if (repeats++ >= kRepeatsMax)
+            misses.push_back({&slot, picked.openings, Miss::Kind::kUnable, std::move(status)});
+          break;
+        }
         if (slot.device->kind != DeviceKind::kCpu) suspect(slot);
         return status;
       case StatusCode::kUnsupported:

@@ -1,5 +1,7 @@
 """A run that fails leaves nothing behind that a later one computes with."""
 
+import threading
+
 import numpy as np
 import onnx
 import pytest
@@ -23,3 +25,36 @@ def test_a_run_after_one_whose_shapes_do_not_go_together(device, threads, tmp_pa
         with pytest.raises(LatebindError):
             model.run({"x": np.ones((3, 2), np.float32), "w": w})
     np.testing.assert_array_equal(model.run({"x": x, "w": w})["y"], x @ w)
+
+
+def test_runs_of_other_threads_are_answered_while_some_fail(tmp_path):
+    ports = [("x", ["n", "k"]), ("w", ["j", 4])]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in ports]
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Relu", ["a"], ["y"])]
+    graph = helper.make_graph(nodes, "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 4])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "model.onnx")
+    model = Model(tmp_path / "model.onnx", device="openvino:CPU,onnxruntime:CPU", threads=2, cache=False)
+    wrong = []
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        for number in range(100):
+            x, w = rng.standard_normal((1 + number % 4, 8)).astype(np.float32), rng.standard_normal((8, 4)).astype(np.float32)
+            if number % 4 == 1:
+                x[0, 0] = np.nan  # for the next device
+            fails = number % 4 == 2
+            try:
+                made = model.run({"x": x, "w": w[:3] if fails else w})["y"]
+            except LatebindError as error:
+                if not fails:
+                    wrong.append(f"{seed}, {number}: {error}")
+                continue
+            if fails or not np.allclose(made, np.maximum(x @ w, 0), atol=1e-4, equal_nan=True):
+                wrong.append(f"{seed}, {number}: {made}")
+
+    callers = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not wrong

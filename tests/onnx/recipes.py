@@ -529,6 +529,13 @@ def layers() -> Iterator[Recipe]:
             nodes = (helper.make_node(op, [V, "axes"], ["a"], keepdims=0), last)
             for is_dynamic in (False, True):
                 yield Recipe(label, f"after {op}{' dynamic' if is_dynamic else ''}", {V: "f32"}, {V: (5, 2, 3, 4)}, nodes, {"axes": i64(0, 1), **more}, is_dynamic=is_dynamic)
+    far = 2**24 + 1
+    for t in ("i32", "i64"):
+        yield one("Clip", "far limits", {V: t}, {V: (N,)}, fixed={"low": np.array(far).astype(TYPES[t]), "high": np.array(far + 2).astype(TYPES[t])})
+        for op in ("Max", "Min", "Where", "Sub"):
+            nodes = (helper.make_node(op, ["c", V, W] if op == "Where" else [V, W], ["z"]),)
+            types = {V: t} | ({"c": "bool"} if op == "Where" else {})
+            yield Recipe(op, "a far constant", types, {name: (N,) for name in types}, nodes, {W: np.array(far).astype(TYPES[t])})
     yield one("LRN", "size 1", {V: "f32"}, {V: (1, 2, 3, 3)}, {"size": 1})
     yield one("Attention", "", {V: "f32", W: "f32", "v": "f32"}, {V: (1, 2, 3, 4), W: (1, 2, 3, 4), "v": (1, 2, 3, 4)}, {"scale": 0.5}, opset=23)
     for to in ("bool", "i64", "f32"):
