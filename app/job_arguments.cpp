@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 
 namespace latebind::app {
 
@@ -31,34 +31,34 @@ Result<JobArguments> JobArguments::parse(std::string_view json) {
   return arguments;
 }
 
-const nlohmann::json* JobArguments::find(std::string_view key) {
+const core::Json* JobArguments::find(std::string_view key) {
   known_.emplace(key);
   return core::find_member(object_, key);
 }
 
 Status JobArguments::take(std::string_view key, std::string& value) {
-  const nlohmann::json* found = find(key);
+  const core::Json* found = find(key);
   if (found == nullptr) return {};
   if (!found->is_string()) return wrong(key, "a text");
-  value = found->get_ref<const std::string&>();
+  value = found->text();
   return value.find('\0') == std::string::npos ? Status() : wrong(key, "a text without NUL");
 }
 
 Status JobArguments::take(std::string_view key, std::vector<std::string>& value) {
-  const nlohmann::json* found = find(key);
+  const core::Json* found = find(key);
   if (found == nullptr) return {};
   if (!found->is_array()) return wrong(key, "a list of texts");
   value.clear();
-  for (const nlohmann::json& one : *found) {
+  for (const core::Json& one : *found) {
     if (!one.is_string()) return wrong(key, "a list of texts");
-    value.push_back(one.get_ref<const std::string&>());
+    value.push_back(one.text());
     if (value.back().find('\0') != std::string::npos) return wrong(key, "a list of texts without NUL");
   }
   return {};
 }
 
 Status JobArguments::take(std::string_view key, bool& value) {
-  const nlohmann::json* found = find(key);
+  const core::Json* found = find(key);
   if (found == nullptr) return {};
   if (!found->is_boolean()) return wrong(key, "true or false");
   value = found->get<bool>();
@@ -66,7 +66,7 @@ Status JobArguments::take(std::string_view key, bool& value) {
 }
 
 Status JobArguments::take(std::string_view key, unsigned& value, unsigned most) {
-  const nlohmann::json* found = find(key);
+  const core::Json* found = find(key);
   if (found == nullptr) return {};
   if (!found->is_number_unsigned() || found->get<std::uint64_t>() > most) {
     return wrong(key, fmt::format("a whole number from 0 to {}", most));
@@ -81,7 +81,7 @@ Status JobArguments::require(std::string_view key, std::string& value) {
 }
 
 Status JobArguments::finish() const {
-  for (const auto& [key, value] : object_.items()) {
+  for (const auto& [key, value] : object_.members()) {
     if (known_.contains(key)) continue;
     const std::vector<std::string_view> known(known_.begin(), known_.end());
     return core::unknown_word_error("argument", key, known);

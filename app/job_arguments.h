@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/config.h"
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 
 namespace latebind::app {
@@ -43,9 +43,9 @@ class JobArguments {
 
  private:
   // Returns the value, or null if it is absent.
-  const nlohmann::json* find(std::string_view key);
+  const core::Json* find(std::string_view key);
 
-  nlohmann::json object_ = nlohmann::json::object();
+  core::Json object_ = core::Json::object();
   std::set<std::string, std::less<>> known_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/status.h"
 
 namespace latebind::app {
@@ -13,18 +13,18 @@ using core::Json;
 
 // Indented, with a final newline. Invalid UTF-8 in a vendor's text becomes U+FFFD.
 [[nodiscard]] inline std::string to_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2) + "\n";
 }
 
 // On one line, without a newline.
 [[nodiscard]] inline std::string to_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump();
 }
 
 // The reason for a failure. Empty if `status` is ok.
 [[nodiscard]] std::string reason_of(const core::Status& status);
 
-// Rounds to this many significant digits.
+// Rounds to this many digits after the decimal point.
 [[nodiscard]] double rounded(double value, int decimals);
 
 }  // namespace latebind::app

@@ -1,9 +1,8 @@
 # Every third-party library that Latebind is built with, under the same target names on every platform:
 #
-#   latebind_fmt          nlohmann_json::nlohmann_json  latebind_xxhash  latebind_curl_headers                 headers
-#   latebind_tomlplusplus  latebind_boost                                                                      headers
+#   latebind_fmt  latebind_xxhash  latebind_curl_headers  latebind_tomlplusplus  latebind_boost                  headers
 #   latebind_utf8proc  latebind_pcre2  latebind_crypto  latebind_simdjson  latebind_tls (not for Windows)      compiled
-#   GTest::gtest  GTest::gmock  GTest::gtest_main                                                              the tests'
+#   GTest::gtest  GTest::gmock  GTest::gtest_main  nlohmann_json::nlohmann_json                                the tests'
 #
 # For Linux they are the distribution's packages, or those in the sysroot of the target architecture. For Windows, the
 # headers are the distribution's, because they are the same for every platform, and what must be compiled is compiled
@@ -47,14 +46,12 @@ header_library(latebind_highway hwy hwy/highway.h)
 if(latebind_dependencies_from_source)
   header_library(fmt::fmt-header-only fmt fmt/format.h)
   target_compile_definitions(fmt::fmt-header-only INTERFACE FMT_HEADER_ONLY=1)
-  header_library(nlohmann_json::nlohmann_json nlohmann nlohmann/json.hpp)
   header_library(latebind_tomlplusplus toml++ toml++/toml.h)
   header_library(latebind_xxhash xxhash xxhash.h)
   header_library(latebind_curl_headers curl curl/curl.h)
   header_library(latebind_boost boost boost/asio.hpp)
 else()
   find_package(fmt REQUIRED)
-  find_package(nlohmann_json REQUIRED)
   find_path(LATEBIND_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
   # Only the headers of libcurl are needed: the library is opened at run time
   # (docs/decisions/0011-libcurl-at-run-time.md).
@@ -155,7 +152,7 @@ else()
   endif()
 endif()
 
-# JSON of requests. The distribution has no archive of the library.
+# JSON. The distribution has no archive of the library.
 add_library(latebind_simdjson INTERFACE)
 latebind_present(simdjson ${PROJECT_SOURCE_DIR}/build/runtime/sources/simdjson-*/singleheader/simdjson.cpp)
 if(simdjson)
@@ -193,7 +190,9 @@ else()
 endif()
 
 if(LATEBIND_BUILD_TESTS)
+  # The other reader of JSON, with which tests compare that of core/json.
   if(latebind_dependencies_from_source)
+    header_library(nlohmann_json::nlohmann_json nlohmann nlohmann/json.hpp)
     find_path(latebind_googletest googletest/CMakeLists.txt REQUIRED NO_CMAKE_FIND_ROOT_PATH PATHS /usr/src
       PATH_SUFFIXES googletest DOC "Sources of GoogleTest: the distribution's package googletest")
     mark_as_advanced(latebind_googletest)
@@ -213,6 +212,7 @@ if(LATEBIND_BUILD_TESTS)
     target_link_libraries(latebind_gtest_main PUBLIC latebind_gtest)
     add_library(GTest::gtest_main ALIAS latebind_gtest_main)
   else()
+    find_package(nlohmann_json REQUIRED)
     find_package(GTest REQUIRED)
   endif()
 endif()

@@ -60,7 +60,7 @@ endif()
 
 # The licences of linked libraries require their texts to be distributed; they are taken from the distribution's
 # packages. Boost's does not require it for compiled code.
-set(packages libfmt-dev libhwy-dev libsimdjson-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev)
+set(packages libfmt-dev libhwy-dev libsimdjson-dev libtomlplusplus-dev libxxhash-dev)
 if(WIN32)
   # Also what every program for Windows contains of its compiler.
   list(APPEND packages mingw-w64-x86-64-dev gcc-mingw-w64-base)

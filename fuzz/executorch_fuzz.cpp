@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   et::MemoryAllocator allocator(0, nullptr);
   et::BackendInitContext context(&allocator, nullptr, "forward");
-  // Of its own, so that every byte beyond the end is found.
+  // A separate allocation, so that a read beyond its end is found.
   const std::vector<std::uint8_t> bytes(data + 1 + text, data + size);
   et::FreeableBuffer payload(bytes.data(), bytes.size(), nullptr);
   const auto handle = backend.init(context, &payload, {list.data(), list.size()});

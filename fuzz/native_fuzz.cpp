@@ -14,7 +14,7 @@
 
 #include "backends/native/backend.h"
 #include "backends/native/kernels/kernels.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/weights/safetensors.h"
 
@@ -56,8 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto json = latebind::core::parse_json(text, "config.json");
   if (!json.ok()) return 0;
   if (!json->is_object() || !json->contains("model_type") || !(*json)["model_type"].is_string()) return 0;
-  const auto* const architecture =
-      latebind::embedding::find_architecture((*json)["model_type"].get_ref<const std::string&>());
+  const auto* const architecture = latebind::embedding::find_architecture((*json)["model_type"].text());
   if (architecture == nullptr) return 0;
   const auto network = architecture->read(*json, "config.json");
   if (!network.ok()) return 0;

@@ -9,7 +9,7 @@
 #include "app/model_source.h"
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/package.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/small_file.h"
 #include "core/text/ascii.h"
@@ -104,7 +104,7 @@ std::string name_in_config(const fs::path& folder) {
   const auto json = core::parse_json(*config, "config.json");
   const auto* name = json.ok() ? core::find_member(*json, "_name_or_path") : nullptr;
   if (name == nullptr || !name->is_string()) return {};
-  const auto& text = name->get_ref<const std::string&>();
+  const auto& text = name->text();
   return is_name(text) && !says_nothing(last_part(text)) ? text : std::string();
 }
 

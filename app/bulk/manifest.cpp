@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/digest.h"
 #include "core/platform/os_error.h"
 #include "core/platform/system_info.h"
@@ -64,9 +64,7 @@ std::optional<std::string> shown(const Json& value) {
 }
 
 const Json& member(const Json& json, const std::string& key) {
-  static const Json nothing;
-  const auto found = json.find(key);
-  return found == json.end() ? nothing : *found;
+  return json[key];
 }
 
 std::string place_of(const std::string& parent, const std::string& key) {
@@ -79,9 +77,9 @@ void add_differences(const Json& was, const Json& now, const std::string& place,
   static const Json nothing;
   if (found.size() == kDifferencesMax) return;
   if (was.is_object() && now.is_object()) {
-    for (const auto& [key, value] : was.items())
+    for (const auto& [key, value] : was.members())
       add_differences(value, member(now, key), place_of(place, key), found);
-    for (const auto& [key, value] : now.items())
+    for (const auto& [key, value] : now.members())
       if (!was.contains(key)) add_differences(nothing, value, place_of(place, key), found);
     return;
   }
@@ -133,14 +131,14 @@ Json describe_answers(const std::string& model_digest, const core::ActiveConfig&
 }
 
 Json as_written(const Json& json) {
-  return Json::parse(to_line(json));
+  return core::json_or_null(to_line(json));
 }
 
 Result<Json> parse_manifest(const std::string& text, const std::string& name) {
   const auto parsed = core::parse_json(text, name, {.bytes_max = kManifestBytesMax});
   Json json = parsed.ok() ? Json(*parsed) : Json();
-  const auto format = json.is_object() ? json.find("format") : json.end();
-  if (!json.is_object() || format == json.end() || !format->is_number_integer()) {
+  const Json* const format = json.find("format");
+  if (format == nullptr || !format->is_number_integer()) {
     return Status(StatusCode::kInvalidArgument, fmt::format("{} is not a manifest of Latebind", name));
   }
   if (*format != kManifestFormat) {

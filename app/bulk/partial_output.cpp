@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "app/bulk/manifest.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/digest.h"
 #include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
@@ -193,7 +193,7 @@ Status PartialOutput::load() {
   if (text.ok()) {
     LB_ASSIGN_OR_RETURN(manifest_, parse_manifest(*text, platform::quoted(folder_ / kManifest)));
     const auto kind = manifest_->find("kind");
-    if (kind == manifest_->end() || *kind != "file") {
+    if (kind == nullptr || *kind != "file") {
       return Status(
           StatusCode::kInvalidArgument,
           fmt::format(

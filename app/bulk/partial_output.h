@@ -71,7 +71,7 @@ class PartialOutput {
   [[nodiscard]] core::Status check_entries() const;
   [[nodiscard]] core::Status flush();
   void remove_files() noexcept;
-  // Gives the place back with all that is in the folder; one that is empty is removed.
+  // Releases the folder with its content, and removes it if it is empty.
   void leave() noexcept;
 
   struct Stream {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/json_text.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/output_file.h"
 #include "core/text/quote.h"
@@ -38,10 +38,10 @@ std::string IndexedBy::difference_from(const IndexedBy& other) const {
   if (dimension != other.dimension)
     return fmt::format("vectors of {} numbers instead of {}", dimension, other.dimension);
   // Those of the command line may be no UTF-8.
-  for (const auto& [key, value] : options.items()) {
+  for (const auto& [key, value] : options.members()) {
     const auto found = other.options.find(key);
-    if (found != other.options.end() && *found == value) continue;
-    const std::string was = found == other.options.end() ? "nothing" : core::printable(to_line(*found));
+    if (found != nullptr && *found == value) continue;
+    const std::string was = found == nullptr ? "nothing" : core::printable(to_line(*found));
     return fmt::format("{} {} instead of {}", key, core::printable(to_line(value)), was);
   }
   return options.size() == other.options.size() ? "" : "fewer options";
@@ -113,7 +113,7 @@ Status TextIndex::read_description() {
   const auto json = core::parse_json(text, tensors_.name(), {.bytes_max = kIndexDescriptionMax, .depth_max = 4});
   if (!json.ok() || !json->is_object()) return not_ours();
   const auto* const format = core::find_member(*json, "format");
-  if (format == nullptr || !core::is_text(*format, kFormat)) return not_ours();
+  if (format == nullptr || *format != kFormat) return not_ours();
   LB_ASSIGN_OR_RETURN(const auto version, core::read_size(*json, "version", 1, std::size_t{1} << 30, tensors_.name()));
   if (!version) return damaged("its description has no 'version'");
   if (*version != kIndexVersion) {
@@ -133,9 +133,9 @@ Status TextIndex::read_description() {
   made_by_.dimension = *dimension;
   const auto* const options = core::find_member(*json, "options");
   if (options == nullptr || !options->is_object()) return damaged("its description has no 'options'");
-  for (const auto& [key, value] : options->items()) {
+  for (const auto& [key, value] : options->members()) {
     if (value.is_structured()) return damaged("an option of its description is not a single value");
-    made_by_.options[key] = value.is_string() ? Json(value.get<std::string>()) : Json::parse(value.dump());
+    made_by_.options[key] = value;
   }
   return {};
 }
@@ -241,7 +241,7 @@ std::string description_of(const IndexedBy& by) {
   json["model_sha256"] = by.digest;
   json["dimension"] = by.dimension;
   json["options"] = by.options;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump();
 }
 
 }  // namespace

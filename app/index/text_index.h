@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/weights/safetensors.h"
 

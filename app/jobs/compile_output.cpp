@@ -13,7 +13,7 @@
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
 #include "core/bundle/package_identity.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/files/output_file.h"
@@ -108,7 +108,7 @@ Status check_head(const CompileOptions& options, const CompileInput& input, cons
   for (const char* key : {"source", "revision", "license"}) {
     const auto* const text = core::find_member(head.additional_metadata, key);
     if (text == nullptr || !text->is_string()) continue;
-    LB_RETURN_IF_ERROR(check(key, text->get_ref<const std::string&>()));
+    LB_RETURN_IF_ERROR(check(key, text->text()));
   }
   return {};
 }

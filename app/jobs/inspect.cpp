@@ -255,7 +255,7 @@ Result<InspectReport> inspect(const InspectOptions& options, const Runtime* expl
                       client.name("verify"), client.name("explain")));
     }
     LB_ASSIGN_OR_RETURN(const auto folder, open_folder(options.place, /*onnx_file=*/""));
-    report.model = Json::parse(folder.describe().dump());
+    report.model = folder.describe();
     return report;
   }
   if (is_pte(options.place)) {

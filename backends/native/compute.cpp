@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "backends/native/groups.h"
@@ -24,7 +25,7 @@ struct Run {
   const Plan& plan;
   const Batch& batch;
   Limits& limits;
-  float* out;
+  std::span<float* const> out;  // for each of Plan::results
 };
 
 // The computation of one group in one workspace. Several threads may use it at once.
@@ -82,6 +83,8 @@ class Computation {
   }
   void pool(std::size_t text) const;
   static void normalize(float* row, std::size_t width);
+  void write_tokens(const Plan::Result& result, const Range& texts, float* out) const;
+  void write_texts(const Plan::Result& result, const Range& texts, float* out) const;
   // Computes the results of these texts of the group, after all their tokens are done.
   void finish(const Range& texts) const;
 
@@ -93,7 +96,7 @@ class Computation {
   const bool is_shared_;
   float* const slots_;
   Limits& limits_;
-  float* const out_;
+  const std::span<float* const> out_;
 };
 
 void Computation::multiply(const Multiply& step, const Range& range, const Range& panels, const float* next) const {
@@ -237,27 +240,35 @@ void Computation::normalize(float* row, std::size_t width) {
   std::transform(row, row + width, row, [factor](float number) { return number * factor; });
 }
 
-void Computation::finish(const Range& texts) const {
-  const std::size_t width = plan_.width;
-  if (!plan_.pooling) {
-    for (std::size_t text = group_.first_text + texts.first; text < group_.first_text + texts.first + texts.count;
-         ++text) {
-      const Rows x = const_rows(plan_.result,
-                                {batch_.first[text] - group_.first_token, batch_.first[text + 1] - batch_.first[text]});
-      for (std::size_t r = 0; r < x.count; ++r) {
-        const std::size_t place = text * batch_.padded + batch_.positions[batch_.first[text] + r];
-        std::copy_n(x.data + r * x.stride, width, out_ + place * width);
-      }
+void Computation::write_tokens(const Plan::Result& result, const Range& texts, float* out) const {
+  const std::size_t first = group_.first_text + texts.first;
+  for (std::size_t text = first; text < first + texts.count; ++text) {
+    const Rows x =
+        const_rows(result.slot, {batch_.first[text] - group_.first_token, batch_.first[text + 1] - batch_.first[text]});
+    for (std::size_t r = 0; r < x.count; ++r) {
+      const std::size_t place = text * batch_.padded + batch_.positions[batch_.first[text] + r];
+      std::copy_n(x.data + r * x.stride, result.width, out + place * result.width);
     }
-    return;
   }
+}
+
+void Computation::write_texts(const Plan::Result& result, const Range& texts, float* out) const {
+  const Rows x = const_rows(result.slot, texts);
   for (std::size_t i = 0; i < texts.count; ++i)
-    pool(group_.first_text + texts.first + i);
-  for (const Step& step : plan_.text_steps)
-    do_rows(step, texts);
-  const Rows x = const_rows(plan_.result, texts);
-  for (std::size_t i = 0; i < texts.count; ++i)
-    std::copy_n(x.data + i * x.stride, width, out_ + (group_.first_text + texts.first + i) * width);
+    std::copy_n(x.data + i * x.stride, result.width, out + (group_.first_text + texts.first + i) * result.width);
+}
+
+void Computation::finish(const Range& texts) const {
+  if (plan_.pooling) {
+    for (std::size_t i = 0; i < texts.count; ++i)
+      pool(group_.first_text + texts.first + i);
+    for (const Step& step : plan_.text_steps)
+      do_rows(step, texts);
+  }
+  for (std::size_t i = 0; i < plan_.results.size(); ++i) {
+    const Plan::Result& result = plan_.results[i];
+    result.by_text ? write_texts(result, texts, out_[i]) : write_tokens(result, texts, out_[i]);
+  }
 }
 
 void Computation::compute_alone(float* attention) const {
@@ -317,7 +328,7 @@ void Computation::compute_part(std::size_t member, std::size_t members, Barrier&
 }  // namespace
 
 Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Crew& crew,
-               const core::RunOptions& options, float* out) {
+               const core::RunOptions& options, std::span<float* const> out) {
   if (batch.tokens() == 0) return {};
   const std::size_t members = crew.size();
   Limits limits(options);

@@ -33,8 +33,10 @@ NativeExecutable::NativeExecutable(const Kernels& kernels, Plan plan, core::Acti
     if (plan_.mask && plan_.mask->name == input->name) mask_input_ = inputs_.size();
     inputs_.push_back({.name = input->name, .type = input->type, .shape = input->shape});
   }
-  const graph::Node& output = graph.node(graph.output());
-  output_ = {.name = graph.output_name(), .type = output.type, .shape = output.shape};
+  for (const graph::GraphOutput& output : graph.outputs()) {
+    const graph::Node& node = graph.node(output.value);
+    outputs_.push_back({.name = output.name, .type = node.type, .shape = node.shape});
+  }
 }
 
 Status NativeExecutable::pack(const WeightFiles& files) {
@@ -133,16 +135,20 @@ Status NativeExecutable::run(std::span<const TensorView> inputs, std::span<core:
   LB_ASSIGN_OR_RETURN(auto batch, batches_.checkout(options));
   LB_RETURN_IF_ERROR(gather(inputs, *batch));
   const Shape& given = inputs[id_inputs_.front()].shape;
-  const auto width = static_cast<std::int64_t>(plan_.width);
-  const Shape shape = plan_.pooling ? Shape{given[0], width} : Shape{given[0], given[1], width};
-  LB_ASSIGN_OR_RETURN(void* const out, outputs[0].prepare(ElementType::kF32, shape));
-  if (!plan_.pooling) {
+  std::vector<float*> out(outputs.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Plan::Result& result = plan_.results[i];
+    const auto width = static_cast<std::int64_t>(result.width);
+    const Shape shape = result.by_text ? Shape{given[0], width} : Shape{given[0], given[1], width};
+    LB_ASSIGN_OR_RETURN(void* const memory, outputs[i].prepare(ElementType::kF32, shape));
+    out[i] = static_cast<float*>(memory);
+    if (result.by_text) continue;
     LB_ASSIGN_OR_RETURN(const std::size_t size, shape.element_count());
-    std::fill_n(static_cast<float*>(out), size, 0.0F);
+    std::fill_n(out[i], size, 0.0F);
   }
   Team::Crew crew =
       team_.take(std::max<std::size_t>(1, team_.threads() / std::max<std::size_t>(1, options.side_by_side)));
-  return compute(kernels_, plan_, *batch, crew, options, static_cast<float*>(out));
+  return compute(kernels_, plan_, *batch, crew, options, out);
 }
 
 }  // namespace latebind::native

@@ -28,7 +28,7 @@ class NativeExecutable final : public core::Executable {
   [[nodiscard]] core::Status pack(const WeightFiles& files);
 
   [[nodiscard]] std::span<const core::TensorInfo> inputs() const override { return inputs_; }
-  [[nodiscard]] std::span<const core::TensorInfo> outputs() const override { return {&output_, 1}; }
+  [[nodiscard]] std::span<const core::TensorInfo> outputs() const override { return outputs_; }
   [[nodiscard]] const core::ActiveConfig& active() const override { return active_; }
 
  private:
@@ -43,7 +43,7 @@ class NativeExecutable final : public core::Executable {
   std::vector<core::TensorInfo> inputs_;
   std::vector<std::size_t> id_inputs_;  // for each of Plan::inputs, its index in inputs_
   std::optional<std::size_t> mask_input_;
-  core::TensorInfo output_;
+  std::vector<core::TensorInfo> outputs_;
   Team team_;
   core::RequestPool<Batch> batches_;
 };

@@ -10,7 +10,7 @@
 #include "backends/onnxruntime/register_provider.h"
 #include "backends/onnxruntime/session.h"
 #include "backends/onnxruntime/targets.h"
-#include "core/json.h"
+#include "core/json/parse.h"
 #include "core/log.h"
 #include "core/model/onnx_form.h"
 #include "core/platform/child_process.h"
@@ -25,11 +25,11 @@ namespace latebind::onnxruntime {
 namespace {
 
 using core::CompileOptions;
+using core::Json;
 using core::ModelForm;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 constexpr std::size_t kJobBytesMax = std::size_t{16} << 20;
 // Keeps the last kLinesMax lines of the vendor's log, each cut to kLineMax bytes.
@@ -42,9 +42,9 @@ struct CompiledFile {
 };
 
 // Describes the model so that a child can read it: parts that are only in memory become files in `folder`.
-Result<json> model_for_child(const core::Model& model, const std::filesystem::path& folder) {
+Result<Json> model_for_child(const core::Model& model, const std::filesystem::path& folder) {
   LB_ASSIGN_OR_RETURN(const ModelForm form, core::onnx_form(model));
-  json result{{"name", model.name()}, {"external", json::array()}};
+  Json result{{"name", model.name()}, {"external", Json::array()}};
   if (!form.file.empty()) {
     std::error_code error;
     result["file"] = platform::path_to_utf8(std::filesystem::absolute(form.file, error));
@@ -78,44 +78,44 @@ Result<core::SharedBytes> mapped(const std::filesystem::path& file) {
   return core::SharedBytes{shared, shared->bytes()};
 }
 
-Result<core::Model> model_from_job(const json& job) {
+Result<core::Model> model_from_job(const Json& job) {
   ModelForm form;
   form.format = core::ModelFormat::kOnnx;
   if (job.contains("file")) {
-    form.file = platform::path_from_utf8(job.at("file").get<std::string>());
+    form.file = platform::path_from_utf8(job["file"].get<std::string>());
   } else {
-    LB_ASSIGN_OR_RETURN(form.graph, mapped(platform::path_from_utf8(job.at("graph").get<std::string>())));
+    LB_ASSIGN_OR_RETURN(form.graph, mapped(platform::path_from_utf8(job["graph"].get<std::string>())));
   }
-  for (const json& one : job.at("external")) {
+  for (const Json& one : job["external"]) {
     core::ExternalData external;
-    external.location = one.at("location").get<std::string>();
-    external.file = platform::path_from_utf8(one.at("file").get<std::string>());
+    external.location = one["location"].get<std::string>();
+    external.file = platform::path_from_utf8(one["file"].get<std::string>());
     LB_ASSIGN_OR_RETURN(auto opened, platform::MappedFile::open(external.file));
     const auto shared = std::make_shared<const platform::MappedFile>(std::move(opened));
     external.data = {shared, shared->bytes()};
     external.identity = shared->identity();
     form.external.push_back(std::move(external));
   }
-  return core::Model::from_forms(job.at("name").get<std::string>(), {std::move(form)});
+  return core::Model::from_forms(job["name"].get<std::string>(), {std::move(form)});
 }
 
 // The vendor writes data into its blob that depends on the model's path. With the model's folder as the current one,
 // the data does not depend on the place of the folder.
-void enter_folder(const json& model) {
+void enter_folder(const Json& model) {
   std::error_code ignored;
-  const json& external = model.at("external");
-  const json* file = nullptr;
+  const Json& external = model["external"];
+  const Json* file = nullptr;
   if (model.contains("file")) {
-    file = &model.at("file");
+    file = &model["file"];
   } else if (!external.empty()) {
-    file = &external.front().at("file");
+    file = &external.front()["file"];
   }
   if (file == nullptr) return;
   std::filesystem::current_path(platform::path_from_utf8(file->get<std::string>()).parent_path(), ignored);
 }
 
-json options_for_child(const CompileOptions& options) {
-  json shapes = json::array();
+Json options_for_child(const CompileOptions& options) {
+  Json shapes = Json::array();
   for (const core::Shape& shape : options.input_shapes)
     shapes.push_back(std::vector<std::int64_t>(shape.dims().begin(), shape.dims().end()));
   return {{"precision", core::word_of(options.precision)},
@@ -125,16 +125,20 @@ json options_for_child(const CompileOptions& options) {
           {"properties", options.properties}};
 }
 
-Result<CompileOptions> options_from_job(const json& job) {
+Result<CompileOptions> options_from_job(const Json& job) {
   CompileOptions options;
-  LB_ASSIGN_OR_RETURN(options.precision, core::parse_word<core::Precision>(job.at("precision").get<std::string>()));
-  options.threads = job.at("threads").get<unsigned>();
-  if (job.at("leave_any").get<bool>()) options.host_nodes = core::HostNodes::kAny;
-  for (const json& dims : job.at("shapes")) {
-    LB_ASSIGN_OR_RETURN(const auto shape, core::Shape::make(dims.get<std::vector<std::int64_t>>()));
+  LB_ASSIGN_OR_RETURN(options.precision, core::parse_word<core::Precision>(job["precision"].get<std::string>()));
+  options.threads = job["threads"].get<unsigned>();
+  if (job["leave_any"].get<bool>()) options.host_nodes = core::HostNodes::kAny;
+  for (const Json& dims : job["shapes"]) {
+    std::vector<std::int64_t> sizes;
+    for (const Json& size : dims)
+      sizes.push_back(size.get<std::int64_t>());
+    LB_ASSIGN_OR_RETURN(const auto shape, core::Shape::make(sizes));
     options.input_shapes.push_back(shape);
   }
-  options.properties = job.at("properties").get<std::map<std::string, std::string>>();
+  for (const auto& [key, value] : job["properties"].members())
+    options.properties[key] = value.text();
   return options;
 }
 
@@ -142,18 +146,17 @@ Status compile_job(const std::string& job_file) {
   LB_ASSIGN_OR_RETURN(const auto bytes, mapped(platform::path_from_utf8(job_file)));
   if (bytes.bytes.size() > kJobBytesMax) return Status(StatusCode::kInvalidArgument, "the job is too large");
   const std::string_view text(reinterpret_cast<const char*>(bytes.bytes.data()), bytes.bytes.size());
-  if (core::find_zero_byte(text)) return Status(StatusCode::kInvalidArgument, "the job contains a zero byte");
-  const json job = json::parse(text);
-  LB_ASSIGN_OR_RETURN(const auto model, model_from_job(job.at("model")));
-  LB_ASSIGN_OR_RETURN(const auto options, options_from_job(job.at("options")));
-  LB_ASSIGN_OR_RETURN(auto library, open_library(job.at("runtime").get<std::string>()));
+  const Json job = core::json_or_null(text);
+  if (!job.is_object()) return Status(StatusCode::kInvalidArgument, "the job is not a JSON object");
+  LB_ASSIGN_OR_RETURN(const auto model, model_from_job(job["model"]));
+  LB_ASSIGN_OR_RETURN(const auto options, options_from_job(job["options"]));
+  LB_ASSIGN_OR_RETURN(auto library, open_library(job["runtime"].get<std::string>()));
   LB_ASSIGN_OR_RETURN(const auto environment, Environment::create(std::move(library)));
-  LB_ASSIGN_OR_RETURN(auto devices, register_provider(*environment, job.at("provider").get<std::string>()));
+  LB_ASSIGN_OR_RETURN(auto devices, register_provider(*environment, job["provider"].get<std::string>()));
   name_devices(devices);
-  LB_ASSIGN_OR_RETURN(const auto use, plugin_use(job.at("device").get<std::string>(), devices));
-  enter_folder(job.at("model"));
-  return compile_context(*environment, model, options, use,
-                         platform::path_from_utf8(job.at("output").get<std::string>()));
+  LB_ASSIGN_OR_RETURN(const auto use, plugin_use(job["device"].get<std::string>(), devices));
+  enter_folder(job["model"]);
+  return compile_context(*environment, model, options, use, platform::path_from_utf8(job["output"].get<std::string>()));
 }
 
 // Collects the lines that the vendor logs, as details of an error.
@@ -224,14 +227,14 @@ Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const st
   LB_ASSIGN_OR_RETURN(const auto program, trial_program(options));
   LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("compile"));
   const auto output = folder.path() / "model.onnx";
-  json job{{"runtime", runtime_file},
+  Json job{{"runtime", runtime_file},
            {"provider", provider_file},
            {"device", device},
            {"options", options_for_child(compile)},
            {"output", platform::path_to_utf8(output)}};
   LB_ASSIGN_OR_RETURN(job["model"], model_for_child(model, folder.path()));
   const auto job_file = folder.path() / "job.json";
-  const std::string text = job.dump(-1, ' ', true, json::error_handler_t::replace);
+  const std::string text = job.dump();
   LB_RETURN_IF_ERROR(platform::write_file_unsynced(job_file, std::as_bytes(std::span(text))));
 
   LB_ASSIGN_OR_RETURN(const auto outcome,
@@ -263,12 +266,7 @@ std::string run_compile_job(const std::string& job_file) {
   Lines lines;
   auto sink = [&lines](core::LogLevel, std::string_view line) { lines.add(line); };
   core::set_log_sink(core::LogSink::to(sink));
-  Status status;
-  try {
-    status = compile_job(job_file);
-  } catch (const json::exception& error) {
-    status = Status(StatusCode::kInvalidArgument, fmt::format("the job is invalid: {}", error.what()));
-  }
+  Status status = compile_job(job_file);
   core::set_log_sink({});
   if (const std::string said = lines.text(); !status.ok() && !said.empty()) {
     status = Status::from_vendor(

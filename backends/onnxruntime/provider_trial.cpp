@@ -9,8 +9,8 @@
 
 #include "backends/onnxruntime/environment.h"
 #include "backends/onnxruntime/register_provider.h"
-#include "core/json.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
+#include "core/json/value.h"
 #include "core/log.h"
 #include "core/platform/child_process.h"
 #include "core/platform/digest.h"
@@ -26,10 +26,10 @@
 namespace latebind::onnxruntime {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 constexpr const char* kMemoryFile = "providers.json";
 constexpr int kMemoryFormat = 2;
@@ -60,7 +60,7 @@ class Memory {
   explicit Memory(std::filesystem::path file) : file_(std::move(file)) {}
 
   [[nodiscard]] std::optional<std::string> reason(const std::string& key) const {
-    const json entries = read();
+    const Json entries = read();
     const auto* const found = core::find_member(entries, key);
     if (found == nullptr || !found->is_object()) return std::nullopt;
     const auto* const reason = core::find_member(*found, "reason");
@@ -69,10 +69,10 @@ class Memory {
   }
 
   void remember(const std::string& key, const std::string& provider, const std::string& reason) const {
-    json entries = read();
+    Json entries = read();
     // Any entries can be dropped if there are too many, since each costs only another trial.
     while (entries.size() >= kEntriesMax)
-      entries.erase(entries.begin());
+      entries.erase(entries.members().front().first);
     entries[key] = {{"provider", provider}, {"reason", reason}};
     if (const auto status = write(entries); !status.ok()) {
       core::log(core::LogLevel::kDebug,
@@ -82,26 +82,25 @@ class Memory {
 
  private:
   // The trials; an empty object if Latebind did not write the file.
-  [[nodiscard]] json read() const {
-    if (!platform::check_folder_trust(file_).ok()) return json::object();
+  [[nodiscard]] Json read() const {
+    if (!platform::check_folder_trust(file_).ok()) return Json::object();
     const auto mapped = platform::MappedFile::open(file_);
-    if (!mapped.ok() || mapped->bytes().size() > kMemoryBytesMax) return json::object();
+    if (!mapped.ok() || mapped->bytes().size() > kMemoryBytesMax) return Json::object();
     const auto bytes = mapped->bytes();
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (core::find_zero_byte(text)) return json::object();
-    const json memory = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (!memory.is_object() || memory.value("format", json()) != kMemoryFormat) return json::object();
-    json trials = memory.value("trials", json());
-    return trials.is_object() ? trials : json::object();
+    const Json memory = core::json_or_null(text);
+    if (!memory.is_object() || memory.value("format", Json()) != kMemoryFormat) return Json::object();
+    Json trials = memory.value("trials", Json());
+    return trials.is_object() ? trials : Json::object();
   }
-  [[nodiscard]] Status write(const json& entries) const {
+  [[nodiscard]] Status write(const Json& entries) const {
     // Checked before anything is created in another user's folder, and again for what exists afterwards.
     LB_RETURN_IF_ERROR(platform::check_folder_trust(file_.parent_path()));
     LB_RETURN_IF_ERROR(platform::make_private_folder(file_.parent_path()));
     LB_RETURN_IF_ERROR(platform::check_folder_trust(file_));
     LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file_));
-    const json memory{{"format", kMemoryFormat}, {"trials", entries}};
-    LB_RETURN_IF_ERROR(output.write(memory.dump(1, ' ', true, json::error_handler_t::replace) + "\n"));
+    const Json memory{{"format", kMemoryFormat}, {"trials", entries}};
+    LB_RETURN_IF_ERROR(output.write(memory.dump(1) + "\n"));
     return output.commit_unsynced();
   }
 
@@ -164,13 +163,13 @@ Result<std::filesystem::path> trial_program_near(const std::filesystem::path& fo
 }
 
 std::string line_for_parent(const Status& status) {
-  json line{{"code", static_cast<std::int32_t>(status.code())}};
+  Json line{{"code", static_cast<std::int32_t>(status.code())}};
   if (!status.ok()) {
     line["message"] = std::string(status.message().substr(0, kSaidBytesMax));
     line["vendor_text"] = std::string(status.vendor_text().substr(0, kSaidBytesMax));
     if (status.vendor_code()) line["vendor_code"] = *status.vendor_code();
   }
-  return fmt::format("{}{}", kMark, line.dump(-1, ' ', true, json::error_handler_t::replace));
+  return fmt::format("{}{}", kMark, line.dump());
 }
 
 Status status_from_child(std::string_view output) {
@@ -179,7 +178,7 @@ Status status_from_child(std::string_view output) {
   if (at == std::string_view::npos || (at != 0 && output[at - 1] != '\n')) return silent();
   std::string_view text = output.substr(at + kMark.size());
   text = text.substr(0, text.find('\n'));
-  const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json line = core::json_or_null(text);
   if (!line.is_object()) return silent();
   const auto* const code = core::find_member(line, "code");
   if (code == nullptr || !code->is_number_integer()) return silent();

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cli/data/file_kinds.h"
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/text/quote.h"
 
 namespace latebind::cli {

@@ -1,5 +1,5 @@
 // BackgroundLines writes to the error stream without blocking its callers. A reader that has stopped reading blocks
-// only a thread of this class. Lines beyond kWaitingMax waiting ones are dropped.
+// only a thread of this class. While kWaitingMax lines wait, further ones are dropped.
 //
 // Thread-safe. While an object lives, the program's messages (messages.h) go through it.
 #pragma once

@@ -71,8 +71,8 @@ std::vector<std::string> told(const app::Json& now, const std::vector<app::Diffe
       const char* const digits = one.place.data() + kInputs.size();
       std::from_chars(digits, one.place.data() + one.place.size(), input);
       // A damaged manifest may have a member of such a name.
-      const app::Json& inputs = now.at("inputs");
-      tell(fmt::format("{} was changed", input < inputs.size() ? app::to_line(inputs[input].at("name")) : one.place));
+      const app::Json& inputs = now["inputs"];
+      tell(fmt::format("{} was changed", input < inputs.size() ? app::to_line(inputs[input]["name"]) : one.place));
     }
   }
   return sentences;
@@ -191,8 +191,8 @@ void KeptOutput::discard() {
 std::string KeptOutput::kept() const {
   if (!output_.manifest()) return {};
   std::uint64_t total = 0;
-  for (const auto& input : manifest_->at("inputs"))
-    total += input.at("rows").get<std::uint64_t>();
+  for (const auto& input : (*manifest_)["inputs"])
+    total += input["rows"].get<std::uint64_t>();
   return fmt::format("{} of {} texts are kept in {}", output_.progress().texts, total,
                      platform::quoted(output_.folder()));
 }
@@ -203,7 +203,7 @@ Status KeptOutput::finish() {
       LB_ASSIGN_OR_RETURN(input.identity, platform::file_identity(input.file));
     }
     LB_ASSIGN_OR_RETURN(const auto now, app::describe_inputs(inputs_));
-    if (const auto found = app::differences(manifest_->at("inputs"), now); !found.empty()) {
+    if (const auto found = app::differences((*manifest_)["inputs"], now); !found.empty()) {
       return Status(StatusCode::kIo, "an input changed while it was read; run this again with --restart");
     }
   }

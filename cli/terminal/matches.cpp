@@ -62,7 +62,7 @@ std::string for_programs(const MatchReport& report, const core::Attestation& att
     if (match.first_score) result["vector_score"] = app::rounded(static_cast<double>(*match.first_score), 6);
     if (!report.files.empty()) result["file"] = report.files[match.file];
     result["line"] = match.line;
-    if (!match.id.empty()) result["id"] = app::Json::parse(match.id, nullptr, /*allow_exceptions=*/false);
+    if (!match.id.empty()) result["id"] = core::json_or_null(match.id);
     result["text"] = match.text;
     json["results"].push_back(std::move(result));
   }

@@ -12,13 +12,11 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/path_rules.h"
 #include "core/bundle/refusals.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t kShapesMax = 1024;
 constexpr std::size_t kDimensionsMax = 16;
@@ -31,31 +29,30 @@ constexpr std::array<std::string_view, 15> kKnownKeys{
     "shapes",  "assets", "files",   "copied", "left_to_cpu",     "refused",   "difference"};
 
 // Returns the value of a key, or null when it is absent.
-const json* find(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : &*found;
+const Json* find(const Json& object, const char* key) {
+  return object.find(key);
 }
 
-Result<std::map<std::string, std::string>> parse_assets(const json& value, std::string_view where) {
+Result<std::map<std::string, std::string>> parse_assets(const Json& value, std::string_view where) {
   if (!value.is_object() || value.size() > kAssetRolesMax) {
     return invalid_bundle(where, fmt::format("'assets' must be an object of at most {} roles", kAssetRolesMax));
   }
   std::map<std::string, std::string> assets;
-  for (const auto& [role, reference] : value.items()) {
+  for (const auto& [role, reference] : value.members()) {
     if (!reference.is_string())
       return invalid_bundle(where, fmt::format("the asset '{}' must be a string", printable(role)));
-    LB_RETURN_IF_ERROR(parse_asset_ref(reference.get_ref<const std::string&>(), where).status());
+    LB_RETURN_IF_ERROR(parse_asset_ref(reference.text(), where).status());
     assets.emplace(role, reference.get<std::string>());
   }
   return assets;
 }
 
-Result<std::vector<RecordedFile>> parse_files(const json& value, std::string_view where) {
+Result<std::vector<RecordedFile>> parse_files(const Json& value, std::string_view where) {
   if (!value.is_array() || value.size() > kFilesMax) {
     return invalid_bundle(where, fmt::format("'files' must be a list of at most {} files", kFilesMax));
   }
   std::vector<RecordedFile> files;
-  for (const json& item : value) {
+  for (const Json& item : value) {
     if (!item.is_object()) return invalid_bundle(where, "'files' must be a list of objects");
     RecordedFile file;
     LB_ASSIGN_OR_RETURN(file.path, read_text(item, "path", "", where));
@@ -75,7 +72,7 @@ Result<std::vector<RecordedFile>> parse_files(const json& value, std::string_vie
   return files;
 }
 
-Result<StoredDifference> parse_difference(const json& value, std::string_view where) {
+Result<StoredDifference> parse_difference(const Json& value, std::string_view where) {
   const std::string place = fmt::format("{}: 'difference'", where);
   if (!value.is_object()) return invalid_bundle(place, "must be an object");
   StoredDifference difference;
@@ -92,15 +89,15 @@ Result<StoredDifference> parse_difference(const json& value, std::string_view wh
     return invalid_bundle(place, "'sha256' must be 64 lower-case hexadecimal digits");
   }
   LB_ASSIGN_OR_RETURN(difference.ep, read_text(value, "ep", "", place));
-  if (const json* host = find(value, "ort")) {
+  if (const Json* host = find(value, "ort")) {
     if (!host->is_object()) return invalid_bundle(place, "'ort' must be an object");
     difference.host = *host;
   }
   return difference;
 }
 
-json to_json(const StoredDifference& difference) {
-  json out{{"file", difference.file}, {"from", difference.from}, {"bytes", difference.bytes}};
+Json to_json(const StoredDifference& difference) {
+  Json out{{"file", difference.file}, {"from", difference.from}, {"bytes", difference.bytes}};
   out["sha256"] = difference.sha256;
   if (!difference.ep.empty()) out["ep"] = difference.ep;
   if (!difference.host.is_null()) out["ort"] = difference.host;
@@ -109,19 +106,19 @@ json to_json(const StoredDifference& difference) {
 
 }  // namespace
 
-Result<std::vector<std::vector<std::int64_t>>> shapes_from_json(const json& value, std::string_view where) {
+Result<std::vector<std::vector<std::int64_t>>> shapes_from_json(const Json& value, std::string_view where) {
   std::vector<std::vector<std::int64_t>> shapes;
-  if (value.is_string() && value.get_ref<const std::string&>() == kAnyShapes) return shapes;
+  if (value.is_string() && value.text() == kAnyShapes) return shapes;
   if (!value.is_array() || value.size() > kShapesMax) {
     return invalid_bundle(where,
                           fmt::format("'shapes' must be \"dynamic\" or a list of at most {} shapes", kShapesMax));
   }
-  for (const json& item : value) {
+  for (const Json& item : value) {
     if (!item.is_array() || item.size() > kDimensionsMax) {
       return invalid_bundle(where, fmt::format("a shape must be a list of at most {} dimensions", kDimensionsMax));
     }
     std::vector<std::int64_t> shape;
-    for (const json& dimension : item) {
+    for (const Json& dimension : item) {
       // The limit of 2^40 also keeps the value within the signed type.
       const bool is_size = dimension.is_number_integer() &&
                            (dimension.is_number_unsigned() || dimension.get<std::int64_t>() >= -1) &&
@@ -137,11 +134,11 @@ Result<std::vector<std::vector<std::int64_t>>> shapes_from_json(const json& valu
   return shapes;
 }
 
-json shapes_to_json(const std::vector<std::vector<std::int64_t>>& shapes) {
-  return shapes.empty() ? json(kAnyShapes) : json(shapes);
+Json shapes_to_json(const std::vector<std::vector<std::int64_t>>& shapes) {
+  return shapes.empty() ? Json(kAnyShapes) : Json(shapes);
 }
 
-Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view where) {
+Result<LatebindInfo> parse_latebind_info(const Json& slot, std::string_view where) {
   if (!slot.is_object()) return invalid_bundle(where, "must be an object");
   LatebindInfo info;
   LB_ASSIGN_OR_RETURN(const auto version, read_size(slot, "version", 1, 1'000'000, where));
@@ -165,20 +162,20 @@ Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view wher
   } else if (!info.model.empty()) {
     LB_RETURN_IF_ERROR(check_package_path(info.model, where));
   }
-  if (const json* shapes = find(slot, "shapes")) {
+  if (const Json* shapes = find(slot, "shapes")) {
     LB_ASSIGN_OR_RETURN(info.shapes, shapes_from_json(*shapes, where));
   }
-  if (const json* assets = find(slot, "assets")) {
+  if (const Json* assets = find(slot, "assets")) {
     LB_ASSIGN_OR_RETURN(info.assets, parse_assets(*assets, where));
   }
-  if (const json* files = find(slot, "files")) {
+  if (const Json* files = find(slot, "files")) {
     LB_ASSIGN_OR_RETURN(info.files, parse_files(*files, where));
   }
-  if (const json* left = find(slot, "left_to_cpu")) {
+  if (const Json* left = find(slot, "left_to_cpu")) {
     LB_ASSIGN_OR_RETURN(info.left_to_cpu, parse_left_nodes(*left, where));
   }
   LB_ASSIGN_OR_RETURN(info.is_copied, read_bool(slot, "copied", false, where));
-  if (const json* difference = find(slot, "difference")) {
+  if (const Json* difference = find(slot, "difference")) {
     LB_ASSIGN_OR_RETURN(info.difference, parse_difference(*difference, where));
     if (info.model.empty() || is_asset_ref(info.model) || info.is_portable()) {
       return invalid_bundle(where, "'difference' is for a blob that is a file of the variant's folder");
@@ -190,17 +187,17 @@ Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view wher
       return invalid_bundle(where, "the model is both one of 'files' and the result of a 'difference'");
     }
   }
-  if (const json* refused = find(slot, "refused")) {
+  if (const Json* refused = find(slot, "refused")) {
     LB_ASSIGN_OR_RETURN(info.refused, parse_refused_targets(*refused, where));
   }
-  for (const auto& [key, value] : slot.items()) {
+  for (const auto& [key, value] : slot.members()) {
     if (std::ranges::find(kKnownKeys, key) == kKnownKeys.end()) info.more[key] = value;
   }
   return info;
 }
 
-json to_json(const LatebindInfo& info) {
-  json out = info.more;
+Json to_json(const LatebindInfo& info) {
+  Json out = info.more;
   out["version"] = info.difference ? LatebindInfo::kVersion : 1;
   out["target"] = info.target;
   const auto set = [&](const char* key, const std::string& text) {
@@ -218,7 +215,7 @@ json to_json(const LatebindInfo& info) {
   if (info.is_copied) out["copied"] = true;
   if (info.difference) out["difference"] = to_json(*info.difference);
   if (!info.refused.empty()) out["refused"] = to_json(info.refused);
-  out["files"] = json::array();
+  out["files"] = Json::array();
   for (const RecordedFile& file : info.files)
     out["files"].push_back({{"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
   return out;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/bundle/refused_target.h"
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 
 namespace latebind::core {
@@ -32,8 +32,8 @@ struct RecordedFile {
 };
 
 // Converts shapes to a list of lists, or to "dynamic" if there are none, and back.
-[[nodiscard]] nlohmann::json shapes_to_json(const std::vector<std::vector<std::int64_t>>& shapes);
-[[nodiscard]] Result<std::vector<std::vector<std::int64_t>>> shapes_from_json(const nlohmann::json& value,
+[[nodiscard]] Json shapes_to_json(const std::vector<std::vector<std::int64_t>>& shapes);
+[[nodiscard]] Result<std::vector<std::vector<std::int64_t>>> shapes_from_json(const Json& value,
                                                                               std::string_view where);
 
 // A blob that is stored as its difference from another file, and the values that the variant has when it is whole.
@@ -43,7 +43,7 @@ struct StoredDifference {
   std::uint64_t bytes = 0;  // of the whole blob
   std::string sha256;       // 64 lower-case digits, of the whole blob
   std::string ep;           // the variant's execution provider
-  nlohmann::json host;      // the slot of ONNX Runtime, an object; null if absent
+  Json host;                // the slot of ONNX Runtime, an object; null if absent
 
   friend bool operator==(const StoredDifference&, const StoredDifference&) = default;
 };
@@ -72,7 +72,7 @@ struct LatebindInfo {
   // For the portable model: the targets that it could not be compiled for.
   std::vector<RefusedTarget> refused;
   // Keys that this version does not know, unchanged.
-  nlohmann::json more = nlohmann::json::object();
+  Json more = Json::object();
 
   [[nodiscard]] bool is_portable() const { return target == kPortableTarget; }
   friend bool operator==(const LatebindInfo&, const LatebindInfo&) = default;
@@ -80,8 +80,8 @@ struct LatebindInfo {
 
 // Parses the slot. `where` names the variant and the file. Unknown keys are kept. kInvalidModel for a wrong type, a
 // path that leads out of the package, an invalid digest and a `version` above kVersion.
-[[nodiscard]] Result<LatebindInfo> parse_latebind_info(const nlohmann::json& slot, std::string_view where);
+[[nodiscard]] Result<LatebindInfo> parse_latebind_info(const Json& slot, std::string_view where);
 
-[[nodiscard]] nlohmann::json to_json(const LatebindInfo& info);
+[[nodiscard]] Json to_json(const LatebindInfo& info);
 
 }  // namespace latebind::core

@@ -12,14 +12,12 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/path_rules.h"
 #include "core/bundle/refusals.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {
-
-using nlohmann::json;
 
 constexpr JsonLimits kLimits{.bytes_max = std::size_t{8} << 20, .depth_max = 64};
 constexpr std::size_t kComponentsMax = 256;
@@ -52,7 +50,7 @@ class Reader {
                             "bundle of it with `latebind compile`"
                           : ""));
     }
-    LB_ASSIGN_OR_RETURN(const json root, read_json(kManifestFile));
+    LB_ASSIGN_OR_RETURN(const Json root, read_json(kManifestFile));
     if (!root.is_object()) return invalid_bundle(where, "expected an object");
     Manifest manifest;
     LB_RETURN_IF_ERROR(read_version(root, where, manifest));
@@ -65,7 +63,7 @@ class Reader {
     LB_RETURN_IF_ERROR(read_layout(root, where, manifest));
     LB_RETURN_IF_ERROR(read_assets(root, where, manifest));
     LB_RETURN_IF_ERROR(read_components(root, where, manifest));
-    manifest.additional_metadata = root.value("additional_metadata", json());
+    manifest.additional_metadata = root.value("additional_metadata", Json());
     return manifest;
   }
 
@@ -75,7 +73,7 @@ class Reader {
   }
 
   // Compares the checksum of a ZIP, because these files decide what everything else means.
-  Result<json> read_json(std::string_view file) {
+  Result<Json> read_json(std::string_view file) {
     LB_ASSIGN_OR_RETURN(const SharedBytes bytes, files_.read(file));
     if (bytes.bytes.size() > kReferredBytesMax - read_bytes_) {
       return invalid_bundle(
@@ -87,9 +85,9 @@ class Reader {
     return parse_json(text_of(bytes.bytes), place_of(file), kLimits);
   }
 
-  Status read_version(const json& root, std::string_view where, Manifest& manifest) {
+  Status read_version(const Json& root, std::string_view where, Manifest& manifest) {
     const auto found = root.find("schema_version");
-    if (found == root.end()) return invalid_bundle(where, "'schema_version' is missing");
+    if (found == nullptr) return invalid_bundle(where, "'schema_version' is missing");
     std::string version;
     if (found->is_number_unsigned()) {
       version = found->dump() + ".0";
@@ -113,10 +111,10 @@ class Reader {
     return Status();
   }
 
-  [[nodiscard]] Status check_keys(const json& object, std::string_view where,
+  [[nodiscard]] Status check_keys(const Json& object, std::string_view where,
                                   std::initializer_list<std::string_view> known) const {
     if (is_newer_) return Status();
-    for (const auto& [key, value] : object.items()) {
+    for (const auto& [key, value] : object.members()) {
       if (std::ranges::find(known, key) == known.end()) {
         return invalid_bundle(where, fmt::format("the key '{}' is unknown", printable(key)));
       }
@@ -124,11 +122,11 @@ class Reader {
     return Status();
   }
 
-  static Result<std::string> text(const json& object, const char* key, std::string_view where) {
+  static Result<std::string> text(const Json& object, const char* key, std::string_view where) {
     const auto found = object.find(key);
-    if (found == object.end()) return std::string();
+    if (found == nullptr) return std::string();
     if (!found->is_string()) return invalid_bundle(where, fmt::format("'{}' must be a string", key));
-    if (found->get_ref<const std::string&>().size() > kTextBytesMax) {
+    if (found->text().size() > kTextBytesMax) {
       return invalid_bundle(where, fmt::format("'{}' is longer than {} bytes", key, kTextBytesMax));
     }
     return found->get<std::string>();
@@ -157,7 +155,7 @@ class Reader {
     return platform::path_to_utf8(absolute);
   }
 
-  Status read_layout(const json& root, std::string_view where, Manifest& manifest) {
+  Status read_layout(const Json& root, std::string_view where, Manifest& manifest) {
     LB_ASSIGN_OR_RETURN(const std::string word, text(root, "layout", where));
     if (!root.contains("layout")) return Status();
     const auto layout = parse_word<PackageLayout>(word);
@@ -173,20 +171,20 @@ class Reader {
     return Status();
   }
 
-  Status read_assets(const json& root, std::string_view where, Manifest& manifest) {
+  Status read_assets(const Json& root, std::string_view where, Manifest& manifest) {
     const auto found = root.find("shared_assets");
-    if (found == root.end()) return Status();
+    if (found == nullptr) return Status();
     if (!found->is_object() || found->size() > kAssetsMax) {
       return invalid_bundle(where, fmt::format("'shared_assets' must be an object of at most {} assets", kAssetsMax));
     }
-    for (const auto& [uri, folder] : found->items()) {
+    for (const auto& [uri, folder] : found->members()) {
       LB_ASSIGN_OR_RETURN(const AssetRef ref, parse_asset_ref(uri, where));
       if (!ref.path.empty() || ref.uri != uri) {
         return invalid_bundle(where,
                               fmt::format("the shared asset '{}' is a file inside a shared asset", printable(uri)));
       }
       if (!folder.is_string()) return invalid_bundle(where, fmt::format("the place of '{}' must be a string", uri));
-      LB_ASSIGN_OR_RETURN(std::string place, resolve("", folder.get_ref<const std::string&>(), where));
+      LB_ASSIGN_OR_RETURN(std::string place, resolve("", folder.text(), where));
       if (!files_.has_folder(place)) {
         return invalid_bundle(where, fmt::format("the shared asset '{}' has no folder '{}'", uri, printable(place)));
       }
@@ -195,16 +193,16 @@ class Reader {
     return Status();
   }
 
-  Status read_components(const json& root, std::string_view where, Manifest& manifest) {
+  Status read_components(const Json& root, std::string_view where, Manifest& manifest) {
     const auto found = root.find("components");
-    if (found == root.end()) return invalid_bundle(where, "'components' is missing");
+    if (found == nullptr) return invalid_bundle(where, "'components' is missing");
     if (!found->is_object() || found->empty() || found->size() > kComponentsMax) {
       return invalid_bundle(where, fmt::format("'components' must be an object of 1 to {} components", kComponentsMax));
     }
-    for (const auto& [name, body] : found->items()) {
+    for (const auto& [name, body] : found->members()) {
       LB_RETURN_IF_ERROR(check_name(name, where));
       if (body.is_string()) {
-        LB_ASSIGN_OR_RETURN(Component component, read_external(name, body.get_ref<const std::string&>(), where));
+        LB_ASSIGN_OR_RETURN(Component component, read_external(name, body.text(), where));
         manifest.components.push_back(std::move(component));
       } else if (body.is_object()) {
         LB_ASSIGN_OR_RETURN(Component component, read_component(name, "", body, where));
@@ -223,13 +221,13 @@ class Reader {
       return invalid_bundle(where,
                             fmt::format("the component '{}' has no file '{}'", printable(name), printable(file)));
     }
-    LB_ASSIGN_OR_RETURN(const json body, read_json(file));
+    LB_ASSIGN_OR_RETURN(const Json body, read_json(file));
     if (!body.is_object()) return invalid_bundle(place_of(file), "expected an object");
     const std::size_t slash = file.rfind('/');
     return read_component(name, slash == std::string::npos ? "" : file.substr(0, slash), body, place_of(file));
   }
 
-  Result<Component> read_component(const std::string& name, std::string folder, const json& body,
+  Result<Component> read_component(const std::string& name, std::string folder, const Json& body,
                                    std::string_view file) {
     const std::string where = fmt::format("{}: component '{}'", file, printable(name));
     LB_RETURN_IF_ERROR(check_keys(body, where, {"component_name", "variants", "additional_metadata"}));
@@ -238,20 +236,20 @@ class Reader {
     component.name = name;
     component.folder = std::move(folder);
     const auto variants = body.find("variants");
-    if (variants == body.end() || !variants->is_object() || variants->size() > kVariantsMax) {
+    if (variants == nullptr || !variants->is_object() || variants->size() > kVariantsMax) {
       return invalid_bundle(where, fmt::format("'variants' must be an object of at most {} variants", kVariantsMax));
     }
-    for (const auto& [variant_name, variant_body] : variants->items()) {
+    for (const auto& [variant_name, variant_body] : variants->members()) {
       LB_RETURN_IF_ERROR(check_name(variant_name, where));
       const std::string place = fmt::format("{}: variant '{}'", where, printable(variant_name));
       LB_ASSIGN_OR_RETURN(Variant variant, read_variant(variant_name, component.folder, variant_body, place));
       component.variants.push_back(std::move(variant));
     }
-    component.additional_metadata = body.value("additional_metadata", json());
+    component.additional_metadata = body.value("additional_metadata", Json());
     return component;
   }
 
-  Result<Variant> read_variant(const std::string& name, std::string_view base, const json& body,
+  Result<Variant> read_variant(const std::string& name, std::string_view base, const Json& body,
                                std::string_view where) {
     if (!body.is_object()) return invalid_bundle(where, "expected an object");
     LB_RETURN_IF_ERROR(check_keys(
@@ -264,11 +262,11 @@ class Reader {
     LB_ASSIGN_OR_RETURN(variant.compatibility_string, text(body, "compatibility_string", where));
     LB_RETURN_IF_ERROR(read_folder(body, base, where, variant));
     LB_RETURN_IF_ERROR(read_slots(body, where, variant));
-    variant.additional_metadata = body.value("additional_metadata", json());
+    variant.additional_metadata = body.value("additional_metadata", Json());
     return variant;
   }
 
-  Status read_folder(const json& body, std::string_view base, std::string_view where, Variant& variant) {
+  Status read_folder(const Json& body, std::string_view base, std::string_view where, Variant& variant) {
     const bool is_said = body.contains("variant_directory");
     LB_ASSIGN_OR_RETURN(std::string given, text(body, "variant_directory", where));
     if (!is_said) given = variant.name;
@@ -283,21 +281,20 @@ class Reader {
     return invalid_bundle(where, fmt::format("its folder '{}' is missing", printable(*folder)));
   }
 
-  Status read_slots(const json& body, std::string_view where, Variant& variant) {
+  Status read_slots(const Json& body, std::string_view where, Variant& variant) {
     const auto found = body.find("executor_info");
-    if (found == body.end()) return Status();
+    if (found == nullptr) return Status();
     if (!found->is_object() || found->size() > kConsumersMax) {
       return invalid_bundle(where,
                             fmt::format("'executor_info' must be an object of at most {} consumers", kConsumersMax));
     }
-    for (const auto& [consumer, value] : found->items()) {
+    for (const auto& [consumer, value] : found->members()) {
       LB_RETURN_IF_ERROR(check_name(consumer, where));
       const std::string place = fmt::format("{}: executor_info of '{}'", where, printable(consumer));
-      json slot = value;
+      Json slot = value;
       if (value.is_string()) {
         if (!variant.folder) return invalid_bundle(place, "is a file's name, but the variant has no folder");
-        LB_ASSIGN_OR_RETURN(const std::string file,
-                            resolve(*variant.folder, value.get_ref<const std::string&>(), place));
+        LB_ASSIGN_OR_RETURN(const std::string file, resolve(*variant.folder, value.text(), place));
         if (!files_.has_file(file))
           return invalid_bundle(place, fmt::format("its file '{}' is missing", printable(file)));
         LB_ASSIGN_OR_RETURN(slot, read_json(file));

@@ -18,7 +18,7 @@
 #include "core/bundle/latebind_info.h"
 #include "core/bundle/package_files.h"
 #include "core/config.h"
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 
 namespace latebind::core {
@@ -47,8 +47,8 @@ struct Variant {
   std::string device;                // "cpu", "gpu", "npu"; empty when not given
   std::string compatibility_string;  // only the provider understands it
   std::optional<LatebindInfo> latebind;
-  std::map<std::string, nlohmann::json> executor_info;  // the other consumers' slots, each an object
-  nlohmann::json additional_metadata;                   // null if absent
+  std::map<std::string, Json> executor_info;  // the other consumers' slots, each an object
+  Json additional_metadata;                   // null if absent
 
   friend bool operator==(const Variant&, const Variant&) = default;
 };
@@ -57,7 +57,7 @@ struct Component {
   std::string name;
   std::string folder;             // its variants' folders are relative to this; "" is the root
   std::vector<Variant> variants;  // sorted by name
-  nlohmann::json additional_metadata;
+  Json additional_metadata;
 
   friend bool operator==(const Component&, const Component&) = default;
 };
@@ -72,7 +72,7 @@ struct Manifest {
   PackageLayout layout = PackageLayout::kPortable;
   std::vector<Component> components;                 // sorted by name
   std::map<std::string, std::string> shared_assets;  // from "sha256:<hex>" to its folder, for those in unusual places
-  nlohmann::json additional_metadata;
+  Json additional_metadata;
 
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };

@@ -27,7 +27,7 @@
 #include "core/bundle/package.h"
 #include "core/bundle/zip_writer.h"
 #include "core/config.h"
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/model/model.h"
 #include "core/result.h"
 
@@ -50,7 +50,7 @@ struct PackageHead {
   std::string name{};
   std::string version{};
   std::string description{};
-  nlohmann::json additional_metadata{};  // source, revision, licence …; null if absent
+  Json additional_metadata{};  // source, revision, licence …; null if absent
 };
 
 struct VariantInput {
@@ -60,8 +60,8 @@ struct VariantInput {
   std::string compatibility_string{};
   // The writer fills in its `files`. Without it the package has neither information for Latebind nor digests.
   std::optional<LatebindInfo> latebind{};
-  std::map<std::string, nlohmann::json> executor_info{};  // the other consumers' slots, each an object
-  nlohmann::json additional_metadata{};
+  std::map<std::string, Json> executor_info{};  // the other consumers' slots, each an object
+  Json additional_metadata{};
   std::vector<PackageFile> files{};  // may be empty, when everything it needs is in assets
 };
 
@@ -115,7 +115,7 @@ class PackageWriter {
 
   PackageHead head_;
   Content content_;
-  std::map<std::string, nlohmann::json> component_metadata_;
+  std::map<std::string, Json> component_metadata_;
 };
 
 // Writes files (from path in the package to bytes) as a folder, with the guarantees of PackageWriter::write(). A folder

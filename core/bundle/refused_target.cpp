@@ -6,30 +6,28 @@
 
 #include "core/bundle/latebind_info.h"
 #include "core/bundle/refusals.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 
 namespace latebind::core {
 
-using nlohmann::json;
-
-json to_json(const LeftNodes& nodes) {
-  json first = json::array();
+Json to_json(const LeftNodes& nodes) {
+  Json first = Json::array();
   for (const LeftNode& node : nodes.first)
     first.push_back({{"operator", node.op}, {"name", node.name}, {"shape", node.shape}});
   return {{"count", nodes.count}, {"first", std::move(first)}};
 }
 
-Result<LeftNodes> parse_left_nodes(const json& value, std::string_view where) {
+Result<LeftNodes> parse_left_nodes(const Json& value, std::string_view where) {
   if (!value.is_object()) return invalid_bundle(where, "nodes must be an object with 'count' and 'first'");
   LeftNodes nodes;
   LB_ASSIGN_OR_RETURN(const auto count, read_size(value, "count", 0, std::size_t{1} << 32U, where));
   nodes.count = count.value_or(0);
   const auto first = value.find("first");
-  if (first == value.end()) return nodes;
+  if (first == nullptr) return nodes;
   if (!first->is_array() || first->size() > LeftNodes::kFirstMax) {
     return invalid_bundle(where, fmt::format("'first' must be a list of at most {} nodes", LeftNodes::kFirstMax));
   }
-  for (const json& item : *first) {
+  for (const Json& item : *first) {
     if (!item.is_object()) return invalid_bundle(where, "'first' must be a list of objects");
     LeftNode node;
     LB_ASSIGN_OR_RETURN(node.op, read_text(item, "operator", "", where));
@@ -40,10 +38,10 @@ Result<LeftNodes> parse_left_nodes(const json& value, std::string_view where) {
   return nodes;
 }
 
-json to_json(const std::vector<RefusedTarget>& refused) {
-  json all = json::array();
+Json to_json(const std::vector<RefusedTarget>& refused) {
+  Json all = Json::array();
   for (const RefusedTarget& one : refused) {
-    json item{{"variant", one.variant}, {"target", one.target}, {"reason", one.reason}};
+    Json item{{"variant", one.variant}, {"target", one.target}, {"reason", one.reason}};
     const auto set = [&item](const char* key, const std::string& text) {
       if (!text.empty()) item[key] = text;
     };
@@ -58,12 +56,12 @@ json to_json(const std::vector<RefusedTarget>& refused) {
   return all;
 }
 
-Result<std::vector<RefusedTarget>> parse_refused_targets(const json& value, std::string_view where) {
+Result<std::vector<RefusedTarget>> parse_refused_targets(const Json& value, std::string_view where) {
   if (!value.is_array() || value.size() > kRefusedTargetsMax) {
     return invalid_bundle(where, fmt::format("'refused' must be a list of at most {} targets", kRefusedTargetsMax));
   }
   std::vector<RefusedTarget> all;
-  for (const json& item : value) {
+  for (const Json& item : value) {
     if (!item.is_object()) return invalid_bundle(where, "'refused' must be a list of objects");
     RefusedTarget one;
     struct Field {
@@ -76,10 +74,10 @@ Result<std::vector<RefusedTarget>> parse_refused_targets(const json& value, std:
           Field{"reason", one.reason}}) {
       LB_ASSIGN_OR_RETURN(field.target, read_text(item, field.key, "", where));
     }
-    if (const auto shapes = item.find("shapes"); shapes != item.end()) {
+    if (const auto shapes = item.find("shapes"); shapes != nullptr) {
       LB_ASSIGN_OR_RETURN(one.shapes, shapes_from_json(*shapes, where));
     }
-    if (const auto nodes = item.find("nodes"); nodes != item.end()) {
+    if (const auto nodes = item.find("nodes"); nodes != nullptr) {
       LB_ASSIGN_OR_RETURN(one.nodes, parse_left_nodes(*nodes, where));
     }
     all.push_back(std::move(one));

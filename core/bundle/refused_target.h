@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/model/model.h"
 #include "core/result.h"
 
@@ -32,14 +32,13 @@ struct RefusedTarget {
 };
 
 // Converts to and from {count, first: [{operator, name, shape}]}.
-[[nodiscard]] nlohmann::json to_json(const LeftNodes& nodes);
-[[nodiscard]] Result<LeftNodes> parse_left_nodes(const nlohmann::json& value, std::string_view where);
+[[nodiscard]] Json to_json(const LeftNodes& nodes);
+[[nodiscard]] Result<LeftNodes> parse_left_nodes(const Json& value, std::string_view where);
 
 // Converts to and from a list of {variant, target, backend, device, runtime_version, precision, shapes, reason, nodes}.
 // kInvalidModel for a wrong type, and for more than kRefusedTargetsMax targets; `where` names the variant and the file.
-[[nodiscard]] nlohmann::json to_json(const std::vector<RefusedTarget>& refused);
-[[nodiscard]] Result<std::vector<RefusedTarget>> parse_refused_targets(const nlohmann::json& value,
-                                                                       std::string_view where);
+[[nodiscard]] Json to_json(const std::vector<RefusedTarget>& refused);
+[[nodiscard]] Result<std::vector<RefusedTarget>> parse_refused_targets(const Json& value, std::string_view where);
 
 inline constexpr std::size_t kRefusedTargetsMax = 256;
 // The largest size of a vendor's reason, in bytes.

@@ -11,15 +11,13 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "core/json.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
+#include "core/json/value.h"
 #include "core/platform/system_info.h"
 #include "core/threads/thread_pool.h"
 
 namespace latebind::core {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::string_view kMagic("LBCACHE\x01", kEntryMarkBytes);
 constexpr std::size_t kHeadSize = 32;
@@ -56,7 +54,7 @@ std::size_t aligned(std::size_t size) {
   return (size + kEntryAlignment - 1) / kEntryAlignment * kEntryAlignment;
 }
 
-std::optional<std::string> text_of(const json& object, const char* key) {
+std::optional<std::string> text_of(const Json& object, const char* key) {
   const auto* const found = find_member(object, key);
   if (found == nullptr || !found->is_string()) return std::nullopt;
   return found->get<std::string>();
@@ -80,14 +78,14 @@ std::string payload_sum(std::span<const std::byte> payload) {
 }
 
 Result<std::string> entry_head(const EntryHeader& header) {
-  const json object{{"key", header.key},
+  const Json object{{"key", header.key},
                     {"model", header.model},
                     {"device", header.device},
                     {"runtime_version", header.runtime_version},
                     {"precision", header.precision},
                     {"payload_sum", header.payload_sum},
                     {"payload_size", header.payload_size}};
-  const std::string text = object.dump(-1, ' ', true, json::error_handler_t::replace);
+  const std::string text = object.dump();
   if (text.size() > kEntryHeaderMax) {
     return Status(
         StatusCode::kInvalidArgument,
@@ -129,8 +127,7 @@ Result<ParsedEntry> parse_entry(std::span<const std::byte> bytes) {
   }
 
   const std::string_view text(reinterpret_cast<const char*>(header.data()), header.size());
-  if (find_zero_byte(text)) return damaged("its header has a zero byte");
-  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json object = json_or_null(text);
   if (!object.is_object()) return damaged("its header is not a JSON object");
   ParsedEntry entry;
   const auto read = [&](const char* key, std::string& target) {

@@ -1,37 +1,32 @@
 #include "core/cache/compile_key.h"
 
+#include <algorithm>
 #include <span>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/platform/digest.h"
 #include "core/platform/system_info.h"
 
 namespace latebind::core {
 namespace {
 
-using nlohmann::json;
-
 // Increase it whenever a backend makes other blobs from the same options.
 constexpr int kFormat = 2;
 
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', true, json::error_handler_t::replace);
-}
-
 // Bytes that are not UTF-8 are written as numbers, because replacing them could make two texts equal.
-json exact(std::string_view text) {
+Json exact(std::string_view text) {
   const bool plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7f; });
   if (plain) return std::string(text);
-  json bytes = json::array();
+  Json bytes = Json::array();
   for (const char c : text)
     bytes.push_back(static_cast<unsigned char>(c));
   return bytes;
 }
 
-json exact(const std::map<std::string, std::string>& texts) {
-  json pairs = json::array();
+Json exact(const std::map<std::string, std::string>& texts) {
+  Json pairs = Json::array();
   for (const auto& [key, value] : texts)
-    pairs.push_back(json::array({exact(key), exact(value)}));
+    pairs.push_back(Json::array({exact(key), exact(value)}));
   return pairs;
 }
 
@@ -39,10 +34,10 @@ json exact(const std::map<std::string, std::string>& texts) {
 
 CompileKey make_compile_key(std::string_view model_digest, std::string_view model_name, const Device& device,
                             const CompileOptions& options) {
-  json shapes = json::array();
+  Json shapes = Json::array();
   for (const Shape& shape : options.input_shapes)
     shapes.push_back(std::vector<std::int64_t>(shape.dims().begin(), shape.dims().end()));
-  const json key{{"format", kFormat},
+  const Json key{{"format", kFormat},
                  {"model", exact(model_digest)},
                  {"backend", exact(device.backend)},
                  {"device", exact(device.name)},
@@ -61,7 +56,7 @@ CompileKey make_compile_key(std::string_view model_digest, std::string_view mode
                  {"emulate", options.emulate},
                  {"properties", exact(options.properties)}};
   CompileKey result;
-  result.text = dump(key);
+  result.text = key.dump();
   result.digest = platform::sha256_hex(std::as_bytes(std::span(result.text)));
   result.model = std::string(model_name);
   result.device = device.id();

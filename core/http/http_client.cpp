@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "core/platform/environment.h"
 #include "core/text/ascii.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {
@@ -139,10 +140,6 @@ Meaning meaning_of(CURLcode code, const HttpOptions& options) {
     case CURLE_SSL_CACERT_BADFILE:
       return {HttpFailure::kPermanent, StatusCode::kInvalidArgument,
               "the file of trusted certificates cannot be read; check SSL_CERT_FILE, or install ca-certificates"};
-    case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
-      return {HttpFailure::kPermanent, StatusCode::kInvalidArgument,
-              fmt::format("this is not an HTTP address; check {}", options.address_setting)};
     case CURLE_OUT_OF_MEMORY:
       return {HttpFailure::kPermanent, StatusCode::kOutOfMemory, "out of memory"};
     case CURLE_SSL_CONNECT_ERROR:
@@ -299,6 +296,14 @@ HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 HttpClient::~HttpClient() = default;
 
 HttpOutcome HttpClient::exchange(const HttpRequest& request, const HttpBody& body) {
+  // libcurl would also read files, and ask servers of other kinds.
+  if (origin_of(request.url).empty()) {
+    return {.answer = {},
+            .failure = HttpFailure::kPermanent,
+            .status = Status(StatusCode::kInvalidArgument,
+                             fmt::format("{} is not an HTTP address; check {}", core::quoted(shown_url(request.url)),
+                                         state_->options.address_setting))};
+  }
   const CurlLibrary& curl = state_->curl;
   CURL* const handle = state_->handle;
   Exchange exchange;

@@ -7,6 +7,7 @@
 #include "core/onnx/given.h"
 #include "core/onnx/known_errors.h"
 #include "core/onnx/lookups.h"
+#include "core/onnx/network_facts.h"
 
 namespace latebind::onnx {
 namespace {
@@ -25,41 +26,10 @@ std::size_t work_of(const Node& node) {
   return 1 + node.inputs.size() + node.outputs.size();
 }
 
-// Weights with at most this many elements are always read.
-constexpr std::size_t kLookedAtAlways = 4096;
-
-bool takes_weights(const Node& node) {
-  static const std::set<std::string_view> kLayers{"Attention",
-                                                  "BatchNormalization",
-                                                  "Conv",
-                                                  "ConvInteger",
-                                                  "ConvTranspose",
-                                                  "DequantizeLinear",
-                                                  "GRU",
-                                                  "Gather",
-                                                  "Gemm",
-                                                  "LSTM",
-                                                  "LayerNormalization",
-                                                  "MatMul",
-                                                  "MatMulInteger",
-                                                  "QLinearConv",
-                                                  "QLinearMatMul",
-                                                  "RNN",
-                                                  "RMSNormalization"};
-  return node.domain.empty() && kLayers.contains(node.op);
-}
-
-// What is known about one graph and is the same in every walk.
-struct Known {
-  std::map<std::string, ValueRange, std::less<>> constants{};
-  std::set<std::pair<std::string, std::string>> followers{};
-  std::map<std::string, std::string> makers{};
-};
-
 // What is known about tensors at a place in a model: of a graph, and of the graphs around it.
 struct Scope {
   const Scope* outer = nullptr;
-  const Known* known = nullptr;
+  const NetworkFacts* facts = nullptr;
   std::map<std::string, ValueRange, std::less<>> ranges{};
   std::set<std::string, std::less<>> constants{};  // names of constants among them
   // Within a function: the node that calls it, and the inputs that this call does not give.
@@ -74,8 +44,8 @@ struct Scope {
         if (is_constant != nullptr) *is_constant = scope->constants.contains(name);
         return &found->second;
       }
-      if (scope->known == nullptr) continue;
-      if (const auto found = scope->known->constants.find(name); found != scope->known->constants.end()) {
+      if (scope->facts == nullptr) continue;
+      if (const auto found = scope->facts->constants.find(name); found != scope->facts->constants.end()) {
         if (is_constant != nullptr) *is_constant = true;
         return &found->second;
       }
@@ -147,41 +117,20 @@ class Walk {
     if (std::ranges::find(declared.shape, 0) != declared.shape.end()) range.may_be_empty = true;
   }
 
-  const Known& known_of(const Network& network) {
-    auto& known = known_[&network];
-    if (known) return *known;
-    known = std::make_unique<Known>();
-    // Finds tensors that not only layers take, perhaps after they were moved. It starts at the end, so that the users
-    // of a node's outputs are known before the node.
-    std::set<std::string_view> numbers(network.outputs.begin(), network.outputs.end());
-    bool has_networks_within = false;
-    for (auto place = network.nodes.rbegin(); place != network.nodes.rend(); ++place) {
-      const Node& node = *place;
-      has_networks_within = has_networks_within || has_networks(node);
-      for (const std::string& output : node.outputs)
-        known->makers.emplace(output, node.op);
-      const bool moves = node.domain.empty() && (only_moves(node.op) || node.op == "Cast") &&
-                         std::ranges::none_of(node.outputs, [&](const auto& name) { return numbers.contains(name); });
-      for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-        known->followers.insert({node.inputs[i], node.op});
-        const bool is_weight = takes_weights(node) && (i > 0 || node.op == "Gather" || node.op == "DequantizeLinear");
-        if (!is_weight && !(moves && i == 0)) numbers.insert(node.inputs[i]);
-      }
+  const NetworkFacts& facts_of(const Network& network) {
+    auto& facts = facts_[&network];
+    if (facts == nullptr) {
+      facts = std::make_unique<NetworkFacts>(NetworkFacts::of(network));
+      const auto looks_beside = [this](const Node& node) { return errors_.looks_beside(node.op); };
+      if (std::ranges::any_of(network.nodes, looks_beside)) facts->takers = Takers(network);
     }
-    for (const auto& [name, constant] : network.constants) {
-      Constant looked_at = constant;
-      const std::size_t size = constant.type ? core::size_of(*constant.type) : 0;
-      const bool is_weight = !numbers.contains(name) && !has_networks_within;
-      if (is_weight && size > 0 && constant.data.size() / size > kLookedAtAlways) looked_at.is_read = false;
-      known->constants[name] = ValueRange::of(looked_at);
-    }
-    return *known;
+    return *facts;
   }
 
   // Returns the ranges of the graph's outputs. Errors in inner graphs count for the node that contains them.
   std::vector<ValueRange> walk(const Network& network, Scope& scope, unsigned depth) {
-    const Known& known = known_of(network);
-    scope.known = &known;
+    const NetworkFacts& facts = facts_of(network);
+    scope.facts = &facts;
     for (std::size_t place = 0; place < network.nodes.size(); ++place) {
       if (depth > 0) work_within_ += work_of(network.nodes[place]);
       if (depth > 0 && work_within_ > kWorkWithinMax) {
@@ -193,7 +142,7 @@ class Walk {
       const Node& node = meant ? *meant : written;
       const bool is_left = depth == 0 && left_.contains(place);
       std::string error;
-      std::vector<ValueRange> made = after(node, known, scope, depth, is_left ? nullptr : &error);
+      std::vector<ValueRange> made = after(node, facts, scope, depth, is_left ? nullptr : &error);
       if (depth == 0 && expected_ != nullptr && is_other_than_expected(place, !error.empty())) {
         is_different_ = true;
         return {};
@@ -249,7 +198,7 @@ class Walk {
   }
 
   // Returns the ranges of a node's outputs. `error` receives the known error, if any.
-  std::vector<ValueRange> after(const Node& node, const Known& known, Scope& scope, unsigned depth,
+  std::vector<ValueRange> after(const Node& node, const NetworkFacts& facts, Scope& scope, unsigned depth,
                                 std::string* error) {
     static const ValueRange kUnknown = ValueRange::any(ElementType::kF32);
     const std::size_t count = node.inputs.size();
@@ -279,7 +228,7 @@ class Walk {
       made = ranges_after(node, inputs);
     }
     if (error == nullptr || !error->empty()) return made;
-    *error = errors_.of({node, inputs, are_constant, made, known.followers, known.makers});
+    *error = errors_.of({node, inputs, are_constant, made, facts.followers, facts.makers, facts.takers});
     if (!error->empty()) return made;
     // A vendor may have computed it before the run.
     bool is_same = true;
@@ -288,12 +237,8 @@ class Walk {
       constants[i] = true;
       is_same = false;
     }
-    if (!is_same) *error = errors_.of({node, inputs, are_constant, made, known.followers, known.makers});
+    if (!is_same) *error = errors_.of({node, inputs, are_constant, made, facts.followers, facts.makers, facts.takers});
     return made;
-  }
-
-  static bool has_networks(const Node& node) {
-    return std::ranges::any_of(node.attributes, [](const auto& entry) { return !entry.second.networks.empty(); });
   }
 
   std::vector<ValueRange> called(const Network& function, const Node& call,
@@ -341,7 +286,7 @@ class Walk {
   const KnownErrors& errors_;
   const std::set<std::size_t>& left_;
   const std::map<std::string, std::int64_t> indices_;
-  std::map<const Network*, std::unique_ptr<Known>> known_;
+  std::map<const Network*, std::unique_ptr<NetworkFacts>> facts_;
   Errors findings_;
   // The places with which finds() compares a walk; null during run().
   const std::vector<std::size_t>* expected_ = nullptr;

@@ -138,6 +138,26 @@ bool all_are_constant(const KnownErrors::Case& one) {
   return has_any;
 }
 
+// Calls `found` for each of these operators, which are separated by |, until it returns true.
+bool any_of_operators(std::string_view operators, const auto& found) {
+  while (!operators.empty()) {
+    const std::string_view op = operators.substr(0, operators.find('|'));
+    operators.remove_prefix(std::min(op.size() + 1, operators.size()));
+    if (found(op)) return true;
+  }
+  return false;
+}
+
+bool is_among(std::string_view op, std::string_view operators) {
+  return any_of_operators(operators, [&](std::string_view other) { return other == op; });
+}
+
+// Whether another node of one of these operators takes the input as well.
+bool is_beside(std::string_view operators, const Node& node, const Takers& takers, std::size_t place) {
+  return any_of_operators(
+      operators, [&](std::string_view op) { return takers.count(node.inputs[place], op) > (op == node.op ? 1U : 0U); });
+}
+
 bool holds(const KnownErrors::Condition& condition, const KnownErrors::Case& one) {
   const Node& node = one.node;
   if (condition.kind == ConditionKind::kConstant && condition.about == KnownErrors::kAll) return all_are_constant(one);
@@ -164,8 +184,10 @@ bool holds(const KnownErrors::Condition& condition, const KnownErrors::Case& one
     case ConditionKind::kAfter: {
       if (!node.has_input(i)) return false;
       const auto maker = one.makers.find(node.inputs[i]);
-      return maker != one.makers.end() && maker->second == condition.value;
+      return maker != one.makers.end() && is_among(maker->second, condition.value);
     }
+    case ConditionKind::kBeside:
+      return node.has_input(i) && is_beside(condition.value, node, one.takers, i);
     case ConditionKind::kAny:
       return std::ranges::any_of(one.outputs, has_type) ||
              std::ranges::any_of(one.inputs,
@@ -194,8 +216,11 @@ bool holds(const KnownErrors::Condition& condition, const KnownErrors::Case& one
       return may_be_many(range);
     case ConditionKind::kOpen:
       return !one.constants[i] && is_open(range);
-    default:
-      return range.dimensions().value_or(condition.rank) == condition.rank;
+    default: {
+      auto rank = condition.rank;
+      if (!rank && !one.outputs.empty()) rank = one.outputs[0].dimensions();
+      return !rank || range.dimensions().value_or(*rank) == *rank;
+    }
   }
 }
 

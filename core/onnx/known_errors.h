@@ -17,12 +17,15 @@
 //   const:I  const:all                             the input is constant; all of them are
 //   odd:I                                          the input may be other than an even number
 //   type:I=f32|f16                                 the type of the input
-//   rank:I=2                                       the rank of the input, which holds also if the rank is not known
+//   rank:I=2  rank:I=out                           the rank of the input; equals that of the first output. Both hold
+//   also
+//                                                  if a rank is not known
 //   many:I                                         the input may have more than one element
 //   open:I                                         the input is known only during a run, and so is one of its sizes
 //   any:f64                                        an input or output has this type
 //   before:OP                                      a node of this operator takes one of the outputs
-//   after:I=OP                                     a node of this operator in the same graph makes the input
+//   after:I=OP|OP                                  a node of one of these operators in the same graph makes the input
+//   beside:I=OP|OP                                 another node of one of these operators takes the same numbers
 //   may:KIND                                       numbers of this kind may reach the node (kNumberKinds); not in a
 //                                                  line that begins with +
 // Values are integers, texts, floating-point numbers as %g writes them, and lists of integers with commas. A line holds
@@ -37,6 +40,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -45,6 +49,7 @@
 #include <vector>
 
 #include "core/onnx/network.h"
+#include "core/onnx/takers.h"
 #include "core/onnx/value_range.h"
 #include "core/result.h"
 #include "core/tensor/input_bound.h"
@@ -86,13 +91,18 @@ class KnownErrors {
     std::span<const ValueRange> outputs;
     const std::set<std::pair<std::string, std::string>>& followers;  // (a tensor, an operator that takes it)
     const std::map<std::string, std::string>& makers;                // the operator that makes a tensor
+    const Takers& takers;                                            // only if looks_beside(node.op)
   };
+  // Whether a line of this operator has the condition "beside".
+  [[nodiscard]] bool looks_beside(std::string_view op) const { return beside_.contains(op); }
   // Returns why the node is refused, or "" if it is computed as ONNX defines it.
   [[nodiscard]] std::string of(const Case& one) const;
 
   // In the place of an input in the table.
   static constexpr std::string_view kAll = "all";
   static constexpr std::string_view kAnyInput = "any";
+  // In the place of a rank.
+  static constexpr std::string_view kOutput = "out";
 
   // In alphabetical order of their words in the table.
   enum class ConditionKind : std::uint8_t {
@@ -100,6 +110,7 @@ class KnownErrors {
     kAny,
     kAttribute,
     kBefore,
+    kBeside,
     kConstant,
     kInput,
     kMany,
@@ -123,8 +134,8 @@ class KnownErrors {
     bool is_not = false;
     bool has_value = false;
     std::size_t place = 0;
-    std::size_t rank = 0;  // for kRank
-    std::int64_t low = 0;  // for kOpset
+    std::optional<std::size_t> rank{};  // for kRank; std::nullopt: that of the first output
+    std::int64_t low = 0;               // for kOpset
     std::int64_t high = 0;
     std::uint32_t types = 0;      // for kAny and kType: a bit for each ElementType
     NumberKind number_kind = {};  // for kMay
@@ -147,6 +158,7 @@ class KnownErrors {
   [[nodiscard]] static const Rule* met_by(const Case& one, const Rules& rules, std::string_view op);
 
   Rules rules_;
+  std::set<std::string, std::less<>> beside_;
   // By backend: what is taken, for the backends that have such lines.
   std::map<std::string, Rules, std::less<>> taken_;
 };

@@ -18,9 +18,9 @@ using core::StatusCode;
 using ConditionKind = KnownErrors::ConditionKind;
 
 // Indexed by ConditionKind.
-constexpr std::array<std::string_view, 17> kConditions{"after", "any", "attr",    "before", "const", "in",
-                                                       "many",  "may", "no-attr", "no-in",  "odd",   "open",
-                                                       "opset", "out", "rank",    "run",    "type"};
+constexpr std::array<std::string_view, 18> kConditions{"after", "any",   "attr", "before",  "beside", "const",
+                                                       "in",    "many",  "may",  "no-attr", "no-in",  "odd",
+                                                       "open",  "opset", "out",  "rank",    "run",    "type"};
 
 std::vector<std::string_view> parts_of(std::string_view text, char between) {
   std::vector<std::string_view> parts;
@@ -128,11 +128,15 @@ std::optional<KnownErrors::Condition> condition_of(std::string_view text) {
       if (!is_number(about) || condition.types == 0) return std::nullopt;
       return condition;
     case ConditionKind::kAfter:
+    case ConditionKind::kBeside:
       if (!is_number(about) || condition.value.empty() || condition.is_not) return std::nullopt;
       return condition;
     case ConditionKind::kRank:
-      if (!is_number(about) || !is_number(condition.value)) return std::nullopt;
-      std::from_chars(condition.value.data(), condition.value.data() + condition.value.size(), condition.rank);
+      if (!is_number(about)) return std::nullopt;
+      if (condition.value == KnownErrors::kOutput) return condition;
+      if (!is_number(condition.value)) return std::nullopt;
+      std::from_chars(condition.value.data(), condition.value.data() + condition.value.size(),
+                      condition.rank.emplace());
       return condition;
     case ConditionKind::kConstant:
       if ((!is_number(about) && about != KnownErrors::kAll) || condition.has_value) return std::nullopt;
@@ -202,6 +206,8 @@ Result<KnownErrors> KnownErrors::read(std::string_view table, std::string_view w
     if (!matters) continue;
     Rules& rules = rule.takes ? kept.taken_[std::string(backend_of(rule.runtime))] : kept.rules_;
     rules[rule.op].push_back(rule);
+    const auto is_beside = [](const Condition& condition) { return condition.kind == ConditionKind::kBeside; };
+    if (std::ranges::any_of(rule.conditions, is_beside)) kept.beside_.insert(rule.op);
   }
   return kept;
 }

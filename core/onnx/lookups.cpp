@@ -26,6 +26,11 @@ std::string_view moved_from(std::string_view name, const Makers& makers) {
   return name;
 }
 
+// Whether the second input has indices into the first one.
+bool looks_up(std::string_view op) {
+  return op == "Gather" || op == "GatherElements" || op == "GatherND" || op == "Scatter" || op == "ScatterElements";
+}
+
 }  // namespace
 
 std::map<std::string, std::int64_t> indices_looked_up(const Network& network) {
@@ -35,12 +40,21 @@ std::map<std::string, std::int64_t> indices_looked_up(const Network& network) {
   for (const Node& node : network.nodes) {
     for (const std::string& output : node.outputs)
       makers[output] = &node;
-    if (node.op != "Gather" || !node.domain.empty() || node.inputs.size() < 2) continue;
+    if (!looks_up(node.op) || !node.domain.empty() || node.inputs.size() < 2) continue;
     std::vector<std::int64_t> shape;
-    if (const auto table = network.constants.find(node.inputs[0]); table != network.constants.end()) {
+    std::string_view data = node.inputs[0];
+    for (auto maker = makers.find(data); maker != makers.end(); maker = makers.find(data)) {
+      if (maker->second->op != "Cast" || maker->second->inputs.empty()) break;
+      data = maker->second->inputs[0];
+    }
+    if (const auto table = network.constants.find(data); table != network.constants.end()) {
       shape = table->second.shape;
-    } else if (const auto data = network.declared.find(node.inputs[0]); data != network.declared.end()) {
-      shape = data->second.shape;
+    } else if (const auto declared = network.declared.find(data); declared != network.declared.end()) {
+      shape = declared->second.shape;
+    }
+    if (node.op == "GatherND" && !shape.empty()) {
+      // Which dimension an index refers to depends on its place: the smallest one limits all.
+      shape = {std::ranges::min(shape)};
     }
     const Attribute* axis = node.find("axis");
     std::int64_t place = axis != nullptr && axis->integer ? *axis->integer : 0;

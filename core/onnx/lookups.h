@@ -10,8 +10,8 @@
 
 namespace latebind::onnx {
 
-// For each input that a Gather uses as indices, after operators that only move numbers at most, returns the number of
-// valid indices: the length of the shortest such table.
+// For each input that a Gather, or a similar operator, uses as indices, after operators that only move numbers at most,
+// returns the number of valid indices: the length of the shortest such table.
 [[nodiscard]] std::map<std::string, std::int64_t> indices_looked_up(const Network& network);
 
 // Returns the inputs that may be masks: integers that are counted, or converted to floating-point numbers, after

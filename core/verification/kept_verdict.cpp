@@ -7,13 +7,11 @@
 
 #include "core/backend/blob_source.h"
 #include "core/cache/cached_load.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/digest.h"
 
 namespace latebind::core {
 namespace {
-
-using nlohmann::json;
 
 // Increase it when the bounds or the way of comparing change.
 constexpr int kVerdictFormat = 1;
@@ -41,7 +39,7 @@ Status prove_blobs(const Model& model, const VerdictSubject& subject) {
 
 Result<Verdict> parse_verdict(std::span<const std::byte> bytes) {
   constexpr std::string_view kVerdictName = "a kept verdict";
-  LB_ASSIGN_OR_RETURN(const json object, parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+  LB_ASSIGN_OR_RETURN(const Json object, parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                                                     kVerdictName, {.bytes_max = kVerdictBytesMax}));
   Verdict verdict;
   LB_ASSIGN_OR_RETURN(verdict.agrees, read_bool(object, "agrees", false, kVerdictName));
@@ -54,7 +52,7 @@ Result<Verdict> parse_verdict(std::span<const std::byte> bytes) {
 CompileKey make_verdict_key(std::string_view model_digest, std::string_view model_name, const VerdictSubject& subject) {
   CompileKey result = make_compile_key(model_digest, model_name, subject.device, subject.compile);
   const CompileKey reference = make_compile_key(model_digest, model_name, subject.reference, subject.reference_options);
-  json key{{"verdict", kVerdictFormat},
+  Json key{{"verdict", kVerdictFormat},
            {"samples", subject.samples},
            {"device", result.text},
            {"reference", reference.text},
@@ -85,8 +83,8 @@ std::optional<Verdict> find_verdict(CompileCache* cache, const Model& model, Ver
 void keep_verdict(CompileCache* cache, const Model& model, VerdictSubject subject, const Verdict& verdict) {
   const auto whole = whole_subject(cache, model, std::move(subject));
   if (!whole) return;
-  const json object{{"agrees", verdict.agrees}, {"text", verdict.text}};
-  const std::string text = object.dump(-1, ' ', true, json::error_handler_t::replace);
+  const Json object{{"agrees", verdict.agrees}, {"text", verdict.text}};
+  const std::string text = object.dump();
   if (text.size() > kVerdictBytesMax) return;
   const Blob blob{{.backend = whole->device.backend,
                    .device = whole->device.name,

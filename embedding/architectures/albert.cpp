@@ -8,9 +8,9 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using graph::Value;
-using nlohmann::json;
 using std::filesystem::path;
 
 // Below "encoder.albert_layer_groups.N.albert_layers.M.".
@@ -57,7 +57,7 @@ class AlbertNetwork final : public EncoderNetwork {
 
 }  // namespace
 
-Result<std::shared_ptr<const Network>> read_albert(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_albert(const Json& config, const path& file) {
   AlbertConfig albert;
   LB_ASSIGN_OR_RETURN(albert.bert, read_bert_config(config, file, "gelu_new"));
   LB_RETURN_IF_ERROR(read_sizes(config, file,

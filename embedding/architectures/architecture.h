@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/classifier_head.h"
 #include "embedding/architectures/vocabulary_head.h"
@@ -113,7 +113,7 @@ struct Architecture {
   // For model folders without a tokenizer.json.
   TokenizerOfNetwork tokenizer{};
   // Reads config.json, which messages call `file`. Returns kInvalidModel or kUnsupported, naming the key.
-  core::Result<std::shared_ptr<const Network>> (*read)(const nlohmann::json& config, const std::filesystem::path& file);
+  core::Result<std::shared_ptr<const Network>> (*read)(const core::Json& config, const std::filesystem::path& file);
   // Null if networks for sequence classification, or for masked language modelling, are not supported.
   ReadClassifierHead* read_classifier = nullptr;
   ReadVocabularyHead* read_vocabulary = nullptr;
@@ -123,7 +123,7 @@ struct Architecture {
 // Returns null for an unknown type.
 [[nodiscard]] const Architecture* find_architecture(std::string_view model_type);
 // Returns the tokenizer of the architecture that config.json names, or an empty one if that is unknown.
-[[nodiscard]] TokenizerOfNetwork tokenizer_of_network(const nlohmann::json& config);
+[[nodiscard]] TokenizerOfNetwork tokenizer_of_network(const core::Json& config);
 // Returns the end of a message about an unknown `model_type`: "; the nearest name that works is …; …".
 [[nodiscard]] std::string known_architectures(std::string_view model_type);
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/nearest_word.h"
 #include "embedding/architectures/albert.h"
 #include "embedding/architectures/architecture.h"
@@ -199,10 +199,10 @@ const Architecture* find_architecture(std::string_view model_type) {
   return found == kArchitectures.end() ? nullptr : found;
 }
 
-TokenizerOfNetwork tokenizer_of_network(const nlohmann::json& config) {
+TokenizerOfNetwork tokenizer_of_network(const core::Json& config) {
   const auto* const type = core::find_member(config, "model_type");
   if (type == nullptr || !type->is_string()) return {};
-  const Architecture* const architecture = find_architecture(type->get_ref<const std::string&>());
+  const Architecture* const architecture = find_architecture(type->text());
   return architecture == nullptr ? TokenizerOfNetwork() : architecture->tokenizer;
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/architectures/jina_bert.h"
 #include "embedding/folder/known_words.h"
 #include "embedding/folder/refusals.h"
@@ -13,10 +13,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using graph::Value;
-using nlohmann::json;
 using std::filesystem::path;
 
 // Tensors of a layer, below "encoder.layer.N.".
@@ -66,7 +66,7 @@ Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config,
   return encoder.norm(sum, config.embedding_size, "embeddings.LayerNorm");
 }
 
-Result<BertConfig> read_bert_config(const json& config, const path& file, std::string_view activation) {
+Result<BertConfig> read_bert_config(const Json& config, const path& file, std::string_view activation) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file));
   BertConfig bert;
   EncoderSizes& sizes = bert.sizes;
@@ -82,7 +82,7 @@ std::shared_ptr<const Network> make_bert_network(const BertConfig& config) {
   return std::make_shared<const BertNetwork>(config);
 }
 
-Result<std::shared_ptr<const Network>> read_bert(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_bert(const Json& config, const path& file) {
   constexpr std::array<std::string_view, 2> kPositions{"absolute", "alibi"};
   LB_ASSIGN_OR_RETURN(const std::string positions, read_word(config, "position_embedding_type", file, kPositions));
   if (positions == "alibi") return read_jina_bert(config, file);
@@ -90,14 +90,14 @@ Result<std::shared_ptr<const Network>> read_bert(const json& config, const path&
   return make_bert_network(bert);
 }
 
-Result<std::shared_ptr<const Network>> read_electra(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_electra(const Json& config, const path& file) {
   LB_ASSIGN_OR_RETURN(BertConfig electra, read_bert_config(config, file));
   LB_RETURN_IF_ERROR(read_sizes(config, file, {{"embedding_size", kHiddenSizeMax, &electra.embedding_size}}));
   electra.prefix = "electra.";
   return make_bert_network(electra);
 }
 
-Result<std::shared_ptr<const Network>> read_ernie(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_ernie(const Json& config, const path& file) {
   LB_ASSIGN_OR_RETURN(BertConfig ernie, read_bert_config(config, file));
   LB_ASSIGN_OR_RETURN(const bool has_tasks,
                       core::read_bool(config, "use_task_id", false, platform::path_to_utf8(file)));

@@ -22,14 +22,14 @@ struct BertConfig {
 };
 
 // See Architecture::read.
-[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_bert(const nlohmann::json& config,
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_bert(const core::Json& config,
                                                                      const std::filesystem::path& file);
-[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_electra(const nlohmann::json& config,
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_electra(const core::Json& config,
                                                                         const std::filesystem::path& file);
-[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_ernie(const nlohmann::json& config,
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_ernie(const core::Json& config,
                                                                       const std::filesystem::path& file);
 // `activation` is the default if config.json has none.
-[[nodiscard]] core::Result<BertConfig> read_bert_config(const nlohmann::json& config, const std::filesystem::path& file,
+[[nodiscard]] core::Result<BertConfig> read_bert_config(const core::Json& config, const std::filesystem::path& file,
                                                         std::string_view activation = "gelu");
 // Returns the sum of the embeddings, [batch, tokens, embedding_size].
 [[nodiscard]] core::Result<graph::Value> bert_embedding_sum(EncoderBuilder& encoder, const BertConfig& config,

@@ -3,16 +3,16 @@
 #include <array>
 #include <string_view>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/architectures/encoder.h"
 #include "embedding/folder/known_words.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
 using graph::ActivationFunction;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {
@@ -23,27 +23,27 @@ ClassifierHead dense_and_out(ActivationFunction activation) {
 
 }  // namespace
 
-Result<ClassifierHead> read_pooler_head(const json& /*config*/, const path& /*file*/) {
+Result<ClassifierHead> read_pooler_head(const Json& /*config*/, const path& /*file*/) {
   return ClassifierHead{.layers = {{.name = "pooler.dense", .in_encoder = true}}};
 }
 
-Result<ClassifierHead> read_albert_head(const json& /*config*/, const path& /*file*/) {
+Result<ClassifierHead> read_albert_head(const Json& /*config*/, const path& /*file*/) {
   return ClassifierHead{.layers = {{.name = "pooler", .in_encoder = true}}};
 }
 
-Result<ClassifierHead> read_dense_head(const json& /*config*/, const path& /*file*/) {
+Result<ClassifierHead> read_dense_head(const Json& /*config*/, const path& /*file*/) {
   return dense_and_out(ActivationFunction::kTanh);
 }
 
-Result<ClassifierHead> read_electra_head(const json& /*config*/, const path& /*file*/) {
+Result<ClassifierHead> read_electra_head(const Json& /*config*/, const path& /*file*/) {
   return dense_and_out(ActivationFunction::kGeluErf);
 }
 
-Result<ClassifierHead> read_distilbert_head(const json& /*config*/, const path& /*file*/) {
+Result<ClassifierHead> read_distilbert_head(const Json& /*config*/, const path& /*file*/) {
   return ClassifierHead{.layers = {{.name = "pre_classifier", .activation = ActivationFunction::kRelu}}};
 }
 
-Result<ClassifierHead> read_modernbert_head(const json& config, const path& file) {
+Result<ClassifierHead> read_modernbert_head(const Json& config, const path& file) {
   constexpr std::array<std::string_view, 2> kModes{"cls", "mean"};
   LB_ASSIGN_OR_RETURN(const std::string pooling, read_word(config, "classifier_pooling", file, kModes));
   LB_ASSIGN_OR_RETURN(const bool has_bias,
@@ -54,7 +54,7 @@ Result<ClassifierHead> read_modernbert_head(const json& config, const path& file
       .layers = {{.name = "head.dense", .has_bias = has_bias, .activation = activation, .norm = "head.norm"}}};
 }
 
-Result<ClassifierHead> read_last_token_head(const json& /*config*/, const path& /*file*/) {
+Result<ClassifierHead> read_last_token_head(const Json& /*config*/, const path& /*file*/) {
   return ClassifierHead{.pooling = graph::PoolingMode::kLastToken, .last = "score", .last_bias = false};
 }
 

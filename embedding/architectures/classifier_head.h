@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/graph/operators.h"
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/head_layer.h"
 
@@ -28,8 +28,7 @@ struct ClassifierHead {
 };
 
 // Reads the head from config.json, except the number of labels. Returns kInvalidModel or kUnsupported, naming the key.
-using ReadClassifierHead = core::Result<ClassifierHead>(const nlohmann::json& config,
-                                                        const std::filesystem::path& file);
+using ReadClassifierHead = core::Result<ClassifierHead>(const core::Json& config, const std::filesystem::path& file);
 ReadClassifierHead read_pooler_head;  // BERT, JinaBERT, GTE
 ReadClassifierHead read_albert_head;  // like the pooler head, with another name
 ReadClassifierHead read_dense_head;   // RoBERTa, MPNet

@@ -5,15 +5,15 @@
 #include <string>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using graph::Value;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {
@@ -45,7 +45,7 @@ class PlainDecoderNetwork final : public EncoderNetwork {
 };
 
 // Sizes that some files leave to the others.
-Status read_head_sizes(const json& config, const path& file, HeadKeys keys, EncoderSizes& sizes) {
+Status read_head_sizes(const Json& config, const path& file, HeadKeys keys, EncoderSizes& sizes) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const auto key_heads, core::read_size(config, "num_key_value_heads", 1, kHeadsMax, name));
   LB_ASSIGN_OR_RETURN(const auto width, core::read_size(config, "head_dim", 1, kHiddenSizeMax, name));
@@ -61,7 +61,7 @@ Status read_head_sizes(const json& config, const path& file, HeadKeys keys, Enco
 
 }  // namespace
 
-Result<DecoderConfig> read_decoder(const json& config, const path& file, HeadKeys keys) {
+Result<DecoderConfig> read_decoder(const Json& config, const path& file, HeadKeys keys) {
   LB_RETURN_IF_ERROR(refuse_variants_of_all(config, file, "absolute"));
   DecoderConfig decoder;
   EncoderSizes& sizes = decoder.sizes;
@@ -82,9 +82,9 @@ Result<DecoderConfig> read_decoder(const json& config, const path& file, HeadKey
   return decoder;
 }
 
-Result<bool> read_causal(const json& config, const path& file) {
+Result<bool> read_causal(const Json& config, const path& file) {
   const auto causal = config.find("is_causal");
-  if (causal == config.end()) return true;
+  if (causal == nullptr) return true;
   if (causal->is_boolean()) return causal->get<bool>();
   return invalid_file(file, fmt::format("'is_causal' is {}; it must be true or false", core::printable_json(*causal)));
 }
@@ -111,7 +111,7 @@ std::shared_ptr<const Network> make_plain_decoder(PlainDecoder decoder) {
   return std::make_shared<const PlainDecoderNetwork>(std::move(decoder));
 }
 
-Result<std::optional<std::size_t>> read_causal_window(const json& config, const path& file) {
+Result<std::optional<std::size_t>> read_causal_window(const Json& config, const path& file) {
   LB_ASSIGN_OR_RETURN(const auto given,
                       core::read_size(config, "sliding_window", 2, kTokensMax, platform::path_to_utf8(file)));
   if (!given) return std::optional<std::size_t>();

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/encoder.h"
 
@@ -40,12 +40,12 @@ enum class HeadKeys : std::uint8_t {
 
 // Reads everything but the kind of norm, the activation, whose key varies, and whether attention is causal.
 // `attention_bias` sets both biases. Returns kInvalidModel or kUnsupported, naming the key.
-[[nodiscard]] core::Result<DecoderConfig> read_decoder(const nlohmann::json& config, const std::filesystem::path& file,
+[[nodiscard]] core::Result<DecoderConfig> read_decoder(const core::Json& config, const std::filesystem::path& file,
                                                        HeadKeys keys = HeadKeys::kRequired);
 
 // Reads `is_causal`, true by default. A null is refused, because transformers then treats a single text as causal but a
 // padded one as not.
-[[nodiscard]] core::Result<bool> read_causal(const nlohmann::json& config, const std::filesystem::path& file);
+[[nodiscard]] core::Result<bool> read_causal(const core::Json& config, const std::filesystem::path& file);
 
 // The tensors of a layer, below "layers.0.", with norms before its two parts only.
 [[nodiscard]] LayerNames decoder_names(const DecoderConfig& config);
@@ -62,7 +62,7 @@ struct PlainDecoder {
 
 // Reads `sliding_window`, of which a token itself is a part, as the largest distance. Returns std::nullopt if it is
 // null or absent.
-[[nodiscard]] core::Result<std::optional<std::size_t>> read_causal_window(const nlohmann::json& config,
+[[nodiscard]] core::Result<std::optional<std::size_t>> read_causal_window(const core::Json& config,
                                                                           const std::filesystem::path& file);
 
 }  // namespace latebind::embedding

@@ -5,17 +5,17 @@
 #include <string>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/architectures/encoder.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using graph::Value;
-using nlohmann::json;
 using std::filesystem::path;
 
 // Below "transformer.layer.N.".
@@ -46,7 +46,7 @@ class DistilBertNetwork final : public EncoderNetwork {
 };
 
 // transformers also accepts BERT's names for these sizes, and the last one in the file wins.
-Status refuse_second_names(const json& config, const path& file) {
+Status refuse_second_names(const Json& config, const path& file) {
   for (const auto& [key, own] : {std::pair{"hidden_size", "dim"}, std::pair{"num_attention_heads", "n_heads"},
                                  std::pair{"num_hidden_layers", "n_layers"}}) {
     if (!config.contains(key) || !config.contains(own) || config[key] == config[own]) continue;
@@ -57,7 +57,7 @@ Status refuse_second_names(const json& config, const path& file) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Network>> read_distilbert(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_distilbert(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file));
   LB_RETURN_IF_ERROR(refuse_second_names(config, file));
   EncoderSizes sizes;

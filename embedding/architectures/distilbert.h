@@ -12,7 +12,7 @@
 namespace latebind::embedding {
 
 // See Architecture::read.
-[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_distilbert(const nlohmann::json& config,
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_distilbert(const core::Json& config,
                                                                            const std::filesystem::path& file);
 
 }  // namespace latebind::embedding

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/quote.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/folder/known_words.h"
@@ -14,11 +14,11 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::Result;
 using core::Status;
 using graph::ActivationFunction;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {
@@ -36,7 +36,7 @@ constexpr std::pair<std::string_view, ActivationFunction> kActivationNames[] = {
 
 }  // namespace
 
-Status read_sizes(const json& config, const path& file, std::initializer_list<SizeField> fields) {
+Status read_sizes(const Json& config, const path& file, std::initializer_list<SizeField> fields) {
   const std::string name = platform::path_to_utf8(file);
   for (const SizeField& field : fields) {
     LB_ASSIGN_OR_RETURN(const auto value, core::read_size(config, field.key, 1, field.most, name));
@@ -46,7 +46,7 @@ Status read_sizes(const json& config, const path& file, std::initializer_list<Si
   return {};
 }
 
-Status read_usual_sizes(const json& config, const path& file, EncoderSizes& sizes) {
+Status read_usual_sizes(const Json& config, const path& file, EncoderSizes& sizes) {
   LB_RETURN_IF_ERROR(read_sizes(config, file,
                                 {{"hidden_size", kHiddenSizeMax, &sizes.hidden},
                                  {"num_hidden_layers", kLayersMax, &sizes.layers},
@@ -70,7 +70,7 @@ Status check_padding(const EncoderSizes& sizes, const path& file, std::string_vi
                                         sizes.positions, padding_name, *sizes.padding));
 }
 
-Status read_epsilon(const json& config, const char* key, const path& file, float& epsilon) {
+Status read_epsilon(const Json& config, const char* key, const path& file, float& epsilon) {
   const auto* const given = core::find_member(config, key);
   if (given == nullptr) return {};
   const double value = given->is_number() ? given->get<double>() : -1;
@@ -82,7 +82,7 @@ Status read_epsilon(const json& config, const char* key, const path& file, float
   return {};
 }
 
-Result<ActivationFunction> read_activation(const json& config, const char* key, const path& file,
+Result<ActivationFunction> read_activation(const Json& config, const char* key, const path& file,
                                            std::string_view otherwise) {
   LB_ASSIGN_OR_RETURN(const std::string name, core::read_text(config, key, otherwise, platform::path_to_utf8(file)));
   std::vector<std::string_view> known;
@@ -93,20 +93,20 @@ Result<ActivationFunction> read_activation(const json& config, const char* key, 
   return unknown_word(file, key, name, known);
 }
 
-Status expect(const json& config, const path& file, const char* key, const json& expected) {
+Status expect(const Json& config, const path& file, const char* key, const Json& expected) {
   const auto* const found = core::find_member(config, key);
   if (found == nullptr || *found == expected) return {};
   return unsupported_file(
       file, fmt::format("'{}' is {}; only {} is supported", key, core::printable_json(*found), expected.dump()));
 }
 
-Status refuse_variants(const json& config, const path& file, std::string_view positions) {
+Status refuse_variants(const Json& config, const path& file, std::string_view positions) {
   LB_RETURN_IF_ERROR(refuse_variants_of_all(config, file, positions));
   // If this is set, transformers uses causal attention, except for padded texts.
   return expect(config, file, "is_causal", false);
 }
 
-Status refuse_variants_of_all(const json& config, const path& file, std::string_view positions) {
+Status refuse_variants_of_all(const Json& config, const path& file, std::string_view positions) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const std::string given, core::read_text(config, "position_embedding_type", positions, name));
   if (given != positions) {
@@ -120,7 +120,7 @@ Status refuse_variants_of_all(const json& config, const path& file, std::string_
   return refuse_changed_layers(config, file);
 }
 
-Status refuse_changed_layers(const json& config, const path& file) {
+Status refuse_changed_layers(const Json& config, const path& file) {
   const auto* const pruned = core::find_member(config, "pruned_heads");
   if (pruned != nullptr && !pruned->empty()) {
     return unsupported_file(file, "'pruned_heads' is not empty: pruned models are not supported");

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/graph/operators.h"
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 
 namespace latebind::embedding {
@@ -55,32 +55,32 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
 [[nodiscard]] core::Status check_padding(const EncoderSizes& sizes, const std::filesystem::path& file,
                                          std::string_view padding_name);
 // Reads sizes, all of which are required. Returns kInvalidModel, naming the key.
-[[nodiscard]] core::Status read_sizes(const nlohmann::json& config, const std::filesystem::path& file,
+[[nodiscard]] core::Status read_sizes(const core::Json& config, const std::filesystem::path& file,
                                       std::initializer_list<SizeField> fields);
 // Reads the six sizes that most of transformers' encoders have under the same names, and checks the heads.
-[[nodiscard]] core::Status read_usual_sizes(const nlohmann::json& config, const std::filesystem::path& file,
+[[nodiscard]] core::Status read_usual_sizes(const core::Json& config, const std::filesystem::path& file,
                                             EncoderSizes& sizes);
 // Returns kInvalidModel, naming the keys, unless the number of heads divides the width.
 [[nodiscard]] core::Status check_heads(const EncoderSizes& sizes, const std::filesystem::path& file,
                                        std::string_view hidden_key, std::string_view heads_key);
 // Reads the name of an activation in transformers, or uses `otherwise`.
-[[nodiscard]] core::Result<graph::ActivationFunction> read_activation(const nlohmann::json& config, const char* key,
+[[nodiscard]] core::Result<graph::ActivationFunction> read_activation(const core::Json& config, const char* key,
                                                                       const std::filesystem::path& file,
                                                                       std::string_view otherwise = "gelu");
 // Reads the epsilon if the key is present.
-[[nodiscard]] core::Status read_epsilon(const nlohmann::json& config, const char* key,
-                                        const std::filesystem::path& file, float& epsilon);
+[[nodiscard]] core::Status read_epsilon(const core::Json& config, const char* key, const std::filesystem::path& file,
+                                        float& epsilon);
 // Returns kUnsupported, naming the key, for options that would change the results of any encoder and are not
 // implemented. `positions` is the accepted kind of position embedding.
-[[nodiscard]] core::Status refuse_variants(const nlohmann::json& config, const std::filesystem::path& file,
+[[nodiscard]] core::Status refuse_variants(const core::Json& config, const std::filesystem::path& file,
                                            std::string_view positions = "absolute");
 // Likewise, for architectures with causal attention, which read `is_causal` themselves.
-[[nodiscard]] core::Status refuse_variants_of_all(const nlohmann::json& config, const std::filesystem::path& file,
+[[nodiscard]] core::Status refuse_variants_of_all(const core::Json& config, const std::filesystem::path& file,
                                                   std::string_view positions);
 // Likewise, for what no architecture supports: pruned heads, quantized weights, layers of different sizes.
-[[nodiscard]] core::Status refuse_changed_layers(const nlohmann::json& config, const std::filesystem::path& file);
+[[nodiscard]] core::Status refuse_changed_layers(const core::Json& config, const std::filesystem::path& file);
 // Returns kUnsupported, naming key and value, if the key is present, not null, and not equal to `expected`.
-[[nodiscard]] core::Status expect(const nlohmann::json& config, const std::filesystem::path& file, const char* key,
-                                  const nlohmann::json& expected);
+[[nodiscard]] core::Status expect(const core::Json& config, const std::filesystem::path& file, const char* key,
+                                  const core::Json& expected);
 
 }  // namespace latebind::embedding

@@ -2,17 +2,18 @@
 
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
+#include "core/platform/files/folders.h"
 #include "embedding/architectures/decoder.h"
 #include "embedding/architectures/rotary.h"
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
-using nlohmann::json;
 using std::filesystem::path;
 
-Result<std::shared_ptr<const Network>> read_eurobert(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_eurobert(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(expect(config, file, "is_causal", false));
   PlainDecoder eurobert;
   LB_ASSIGN_OR_RETURN(eurobert.config, read_decoder(config, file, HeadKeys::kBoth));

@@ -8,11 +8,11 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
-using nlohmann::json;
 using std::filesystem::path;
 
-Result<std::shared_ptr<const Network>> read_gemma(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_gemma(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(expect(config, file, "use_bidirectional_attention", false));
   PlainDecoder gemma;
   LB_ASSIGN_OR_RETURN(gemma.config, read_decoder(config, file));

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/architectures/decoder.h"
 #include "embedding/architectures/layer_kinds.h"
 #include "embedding/folder/refusals.h"
@@ -13,9 +13,9 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using graph::Value;
-using nlohmann::json;
 using std::filesystem::path;
 
 struct Gemma3Config {
@@ -54,7 +54,7 @@ class Gemma3Network final : public EncoderNetwork {
 
 }  // namespace
 
-Result<std::shared_ptr<const Network>> read_gemma3(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_gemma3(const Json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const bool is_encoder, core::read_bool(config, "use_bidirectional_attention", false, name));
   if (!is_encoder) {

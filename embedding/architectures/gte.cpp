@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/architectures/encoder.h"
 #include "embedding/architectures/rotary.h"
 #include "embedding/folder/refusals.h"
@@ -10,8 +10,8 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
-using nlohmann::json;
 using std::filesystem::path;
 
 // Below "encoder.layer.N.".
@@ -25,7 +25,7 @@ constexpr LayerNames kGteNames{.query_key_value = "attention.qkv_proj",
 
 }  // namespace
 
-Result<std::shared_ptr<const Network>> read_gte(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_gte(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file, "rope"));
   PlainEncoder gte{.prefix = config.value("model_type", "") == "gte" ? "gte." : "new.", .names = kGteNames};
   EncoderSizes& sizes = gte.sizes;
@@ -35,9 +35,9 @@ Result<std::shared_ptr<const Network>> read_gte(const json& config, const path& 
   gte.token_type_count = types.value_or(1);  // some files have none
   LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file));
-  for (const auto& [key, expected] : {std::pair{"layer_norm_type", json("layer_norm")},
-                                      {"logn_attention_scale", json(false)},
-                                      {"pack_qkv", json(true)}})
+  for (const auto& [key, expected] : {std::pair{"layer_norm_type", Json("layer_norm")},
+                                      {"logn_attention_scale", Json(false)},
+                                      {"pack_qkv", Json(true)}})
     LB_RETURN_IF_ERROR(expect(config, file, key, expected));
   LB_ASSIGN_OR_RETURN(gte.terms.rotary, read_rotary(config, file, rotary_heads_of(sizes), 160000));
   return make_plain_encoder(std::move(gte));

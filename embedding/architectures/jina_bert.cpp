@@ -10,8 +10,8 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
-using nlohmann::json;
 using std::filesystem::path;
 
 // Below "encoder.layer.N.".
@@ -40,7 +40,7 @@ std::vector<float> alibi_slopes(std::size_t heads) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Network>> read_jina_bert(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_jina_bert(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file, "alibi"));
   PlainEncoder jina{.prefix = "bert.", .names = kJinaNames};
   LB_RETURN_IF_ERROR(read_usual_sizes(config, file, jina.sizes));

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/architectures/rotary.h"
@@ -13,15 +13,15 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::Result;
 using core::Status;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {
 
-Status read_layer_types(const json& config, const path& file, std::size_t layers, const OldLayerKeys& old,
+Status read_layer_types(const Json& config, const path& file, std::size_t layers, const OldLayerKeys& old,
                         std::vector<bool>& is_local) {
   const auto* const types = core::find_member(config, "layer_types");
   if (types == nullptr) {
@@ -35,25 +35,25 @@ Status read_layer_types(const json& config, const path& file, std::size_t layers
   if (!types->is_array() || types->size() != layers)
     return invalid_file(file, fmt::format("'layer_types' is not a list of {} layers", layers));
   constexpr std::array<std::string_view, 2> kKinds{"full_attention", "sliding_attention"};
-  for (const json& type : *types) {
-    if (!core::is_text(type, kKinds[0]) && !core::is_text(type, kKinds[1])) {
+  for (const Json& type : *types) {
+    if (type != kKinds[0] && type != kKinds[1]) {
       return unsupported_file(file, fmt::format("'layer_types' has {}{}", core::printable_json(type),
                                                 core::supported_instead(core::printable_json(type), kKinds)));
     }
-    is_local.push_back(core::is_text(type, kKinds[1]));
+    is_local.push_back(type == kKinds[1]);
   }
   return {};
 }
 
 // Reads the object of one kind of layer, including what `rope_scaling` adds.
-Result<graph::Rotary> read_kind(const json& config, const path& file, const char* kind, const RotaryHeads& heads,
+Result<graph::Rotary> read_kind(const Json& config, const path& file, const char* kind, const RotaryHeads& heads,
                                 double base, bool is_scaled) {
-  const json all = config.value("rope_parameters", json::object());
-  json parameters = all.is_null() ? json() : all.value(kind, json());
+  const Json all = config.value("rope_parameters", Json::object());
+  Json parameters = all.is_null() ? Json() : all.value(kind, Json());
   std::string name = kind;
   const auto* const scaling = core::find_member(config, "rope_scaling");
   if (is_scaled && scaling != nullptr && scaling->is_object()) {
-    if (parameters.is_null()) parameters = json::object();
+    if (parameters.is_null()) parameters = Json::object();
     if (parameters.is_object()) parameters.update(*scaling);
     name = "rope_scaling";
   }
@@ -70,7 +70,7 @@ AttentionTerms LayerKinds::terms_of(std::size_t layer) const {
   return terms;
 }
 
-Status read_layer_kinds(const json& config, const path& file, const EncoderSizes& sizes, const OldLayerKeys& old,
+Status read_layer_kinds(const Json& config, const path& file, const EncoderSizes& sizes, const OldLayerKeys& old,
                         LayerKinds& kinds) {
   LB_RETURN_IF_ERROR(read_layer_types(config, file, sizes.layers, old, kinds.is_local));
   for (const char* key : {"rope_parameters", "rope_scaling"}) {
@@ -79,7 +79,7 @@ Status read_layer_kinds(const json& config, const path& file, const EncoderSizes
   }
   const auto* const parameters = core::find_member(config, "rope_parameters");
   if (parameters != nullptr && parameters->is_object()) {
-    for (const auto& [key, value] : parameters->items()) {
+    for (const auto& [key, value] : parameters->members()) {
       if (key != "full_attention" && key != "sliding_attention")
         return unsupported_file(file, fmt::format("'rope_parameters' has '{}'", printable(key)));
     }

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/encoder.h"
 
@@ -33,7 +33,7 @@ struct OldLayerKeys {
 };
 
 // Reads everything but the window. Returns kInvalidModel or kUnsupported, naming the key.
-[[nodiscard]] core::Status read_layer_kinds(const nlohmann::json& config, const std::filesystem::path& file,
+[[nodiscard]] core::Status read_layer_kinds(const core::Json& config, const std::filesystem::path& file,
                                             const EncoderSizes& sizes, const OldLayerKeys& old, LayerKinds& kinds);
 
 }  // namespace latebind::embedding

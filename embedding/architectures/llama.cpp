@@ -2,17 +2,18 @@
 
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
+#include "core/platform/files/folders.h"
 #include "embedding/architectures/decoder.h"
 #include "embedding/architectures/rotary.h"
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
-using nlohmann::json;
 using std::filesystem::path;
 
-Result<std::shared_ptr<const Network>> read_llama(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_llama(const Json& config, const path& file) {
   PlainDecoder llama;
   LB_ASSIGN_OR_RETURN(llama.config, read_decoder(config, file, HeadKeys::kBoth));
   LB_ASSIGN_OR_RETURN(llama.config.causal, read_causal(config, file));

@@ -8,11 +8,11 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
-using nlohmann::json;
 using std::filesystem::path;
 
-Result<std::shared_ptr<const Network>> read_mistral(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_mistral(const Json& config, const path& file) {
   if (!config.contains("sliding_window")) {
     // transformers has a default, which no published file relies on.
     return invalid_file(file, "'sliding_window' is missing; it must be null or a number of tokens");

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "embedding/architectures/encoder.h"
 #include "embedding/architectures/layer_kinds.h"
@@ -13,9 +13,9 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using graph::Value;
-using nlohmann::json;
 using std::filesystem::path;
 
 struct ModernBertConfig {
@@ -59,7 +59,7 @@ class ModernBertNetwork final : public EncoderNetwork {
 
 // Returns the window on each side. `sliding_window` is another name in transformers, which counts one side and takes
 // precedence.
-Result<std::size_t> read_window(const json& config, const path& file) {
+Result<std::size_t> read_window(const Json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const auto both_sides, core::read_size(config, "local_attention", 2, kTokensMax, name));
   LB_ASSIGN_OR_RETURN(const auto one_side, core::read_size(config, "sliding_window", 1, kTokensMax, name));
@@ -68,7 +68,7 @@ Result<std::size_t> read_window(const json& config, const path& file) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Network>> read_modernbert(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_modernbert(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file));
   const std::string name = platform::path_to_utf8(file);
   ModernBertConfig modern;

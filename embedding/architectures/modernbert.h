@@ -8,14 +8,14 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
 
 namespace latebind::embedding {
 
 // See Architecture::read.
-[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_modernbert(const nlohmann::json& config,
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_modernbert(const core::Json& config,
                                                                            const std::filesystem::path& file);
 
 }  // namespace latebind::embedding

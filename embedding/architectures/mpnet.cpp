@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/architectures/encoder.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using graph::Value;
-using nlohmann::json;
 using std::filesystem::path;
 
 // transformers uses these values regardless of config.json.
@@ -51,7 +51,7 @@ class MpnetNetwork final : public EncoderNetwork {
 
 }  // namespace
 
-Result<std::shared_ptr<const Network>> read_mpnet(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_mpnet(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file));
   EncoderSizes sizes;
   LB_RETURN_IF_ERROR(read_usual_sizes(config, file, sizes));

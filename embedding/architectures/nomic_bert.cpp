@@ -9,9 +9,9 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
-using nlohmann::json;
 using std::filesystem::path;
 
 // Below "encoder.layers.N.".
@@ -28,7 +28,7 @@ constexpr LayerNames kNomicNames{.query_key_value = "attn.Wqkv",
                                  .narrow_bias = false};
 
 // Reads the keys of the published checkpoints, which are GPT-2's and those of their code.
-Status read_published(const json& config, const path& file, PlainEncoder& nomic) {
+Status read_published(const Json& config, const path& file, PlainEncoder& nomic) {
   EncoderSizes& sizes = nomic.sizes;
   LB_RETURN_IF_ERROR(read_sizes(config, file,
                                 {{"n_embd", kHiddenSizeMax, &sizes.hidden},
@@ -55,7 +55,7 @@ Status read_published(const json& config, const path& file, PlainEncoder& nomic)
 }
 
 // Reads transformers' keys.
-Status read_new(const json& config, const path& file, PlainEncoder& nomic) {
+Status read_new(const Json& config, const path& file, PlainEncoder& nomic) {
   EncoderSizes& sizes = nomic.sizes;
   LB_RETURN_IF_ERROR(read_usual_sizes(config, file, sizes));
   LB_RETURN_IF_ERROR(expect(config, file, "head_dim", sizes.hidden / sizes.heads));
@@ -67,7 +67,7 @@ Status read_new(const json& config, const path& file, PlainEncoder& nomic) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Network>> read_nomic_bert(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_nomic_bert(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file));
   if (config.contains("num_experts"))
     return unsupported_file(file, "'num_experts': mixtures of experts are not supported");

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/nearest_word.h"
 #include "embedding/architectures/decoder.h"
 #include "embedding/architectures/rotary.h"
@@ -14,11 +14,11 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
-using nlohmann::json;
 using std::filesystem::path;
 
-Result<std::vector<std::optional<std::size_t>>> read_qwen_windows(const json& config, const path& file,
+Result<std::vector<std::optional<std::size_t>>> read_qwen_windows(const Json& config, const path& file,
                                                                   const DecoderConfig& decoder) {
   using Windows = std::vector<std::optional<std::size_t>>;
   const std::size_t layers = decoder.sizes.layers;
@@ -43,9 +43,9 @@ Result<std::vector<std::optional<std::size_t>>> read_qwen_windows(const json& co
   }
   constexpr std::array<std::string_view, 2> kKinds{"full_attention", "sliding_attention"};
   for (std::size_t i = 0; i < layers; ++i) {
-    const json& type = (*types)[i];
-    if (core::is_text(type, kKinds[0])) continue;
-    if (!core::is_text(type, kKinds[1])) {
+    const Json& type = (*types)[i];
+    if (type == kKinds[0]) continue;
+    if (type != kKinds[1]) {
       return unsupported_file(file, fmt::format("'layer_types' has {}{}", core::printable_json(type),
                                                 core::supported_instead(core::printable_json(type), kKinds)));
     }
@@ -59,7 +59,7 @@ Result<std::vector<std::optional<std::size_t>>> read_qwen_windows(const json& co
   return windows;
 }
 
-Result<std::shared_ptr<const Network>> read_qwen2(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_qwen2(const Json& config, const path& file) {
   PlainDecoder qwen;
   LB_ASSIGN_OR_RETURN(qwen.config, read_decoder(config, file, HeadKeys::kWidth));
   LB_ASSIGN_OR_RETURN(qwen.config.causal, read_causal(config, file));

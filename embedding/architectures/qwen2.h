@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/architectures/decoder.h"
@@ -19,12 +19,12 @@
 namespace latebind::embedding {
 
 // See Architecture::read.
-[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_qwen2(const nlohmann::json& config,
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_qwen2(const core::Json& config,
                                                                       const std::filesystem::path& file);
 
 // Reads the windows of the layers of such a decoder from `use_sliding_window`, `sliding_window`, `layer_types` and
 // `max_window_layers`; see PlainDecoder::windows. Returns kInvalidModel or kUnsupported, naming the key.
-[[nodiscard]] core::Result<std::vector<std::optional<std::size_t>>> read_qwen_windows(const nlohmann::json& config,
+[[nodiscard]] core::Result<std::vector<std::optional<std::size_t>>> read_qwen_windows(const core::Json& config,
                                                                                       const std::filesystem::path& file,
                                                                                       const DecoderConfig& decoder);
 

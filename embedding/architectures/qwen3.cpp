@@ -8,11 +8,11 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
-using nlohmann::json;
 using std::filesystem::path;
 
-Result<std::shared_ptr<const Network>> read_qwen3(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_qwen3(const Json& config, const path& file) {
   PlainDecoder qwen;
   LB_ASSIGN_OR_RETURN(qwen.config, read_decoder(config, file));
   LB_ASSIGN_OR_RETURN(qwen.config.causal, read_causal(config, file));

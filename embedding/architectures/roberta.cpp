@@ -1,16 +1,16 @@
 #include "embedding/architectures/roberta.h"
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/architectures/bert.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
-using nlohmann::json;
 using std::filesystem::path;
 
-Result<BertConfig> read_roberta_config(const json& config, const path& file) {
+Result<BertConfig> read_roberta_config(const Json& config, const path& file) {
   // transformers' default.
   constexpr std::size_t kPadding = 1;
   LB_ASSIGN_OR_RETURN(BertConfig roberta, read_bert_config(config, file));
@@ -25,7 +25,7 @@ Result<BertConfig> read_roberta_config(const json& config, const path& file) {
   return roberta;
 }
 
-Result<std::shared_ptr<const Network>> read_roberta(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_roberta(const Json& config, const path& file) {
   LB_ASSIGN_OR_RETURN(const BertConfig roberta, read_roberta_config(config, file));
   return make_bert_network(roberta);
 }

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/architectures/bert.h"
@@ -16,11 +16,10 @@
 namespace latebind::embedding {
 
 // See Architecture::read.
-[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_roberta(const nlohmann::json& config,
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_roberta(const core::Json& config,
                                                                         const std::filesystem::path& file);
 
 // Reads the configuration, with the padding's id.
-[[nodiscard]] core::Result<BertConfig> read_roberta_config(const nlohmann::json& config,
-                                                           const std::filesystem::path& file);
+[[nodiscard]] core::Result<BertConfig> read_roberta_config(const core::Json& config, const std::filesystem::path& file);
 
 }  // namespace latebind::embedding

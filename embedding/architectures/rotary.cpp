@@ -12,18 +12,18 @@
 #include <vector>
 
 #include "core/graph/graph.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::Result;
 using core::Status;
 using graph::Rotary;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {
@@ -33,14 +33,14 @@ constexpr double kRotaryBaseMax = 1e9;
 constexpr double kRopeFactorMax = 1e4;
 constexpr std::array<std::string_view, 6> kRopeTypes{"default", "dynamic", "linear", "llama3", "ntk", "yarn"};
 
-const char* type_key_of(const json& parameters) {
+const char* type_key_of(const Json& parameters) {
   return parameters.contains("rope_type") ? "rope_type" : "type";
 }
 
 // An object with a rope type and its parameters.
 class RopeParameters {
  public:
-  RopeParameters(const json& object, const path& file, const std::string& name, const RotaryHeads& heads)
+  RopeParameters(const Json& object, const path& file, const std::string& name, const RotaryHeads& heads)
       : object_(object), file_(file), name_(name), heads_(heads) {}
 
   [[nodiscard]] Result<Rotary> read(double base) const;
@@ -61,7 +61,7 @@ class RopeParameters {
   [[nodiscard]] Status scale_as_llama3(Rotary& rotary) const;
   [[nodiscard]] Status scale_by_yarn(Rotary& rotary, double base) const;
 
-  const json& object_;
+  const Json& object_;
   const path& file_;
   const std::string& name_;
   const RotaryHeads& heads_;
@@ -83,7 +83,7 @@ Result<double> RopeParameters::required(const char* key, double least, double mo
 }
 
 Status RopeParameters::allow(std::string_view type, std::initializer_list<std::string_view> keys) const {
-  for (const auto& [key, value] : object_.items()) {
+  for (const auto& [key, value] : object_.members()) {
     // All columns of a head are rotated, as in all supported networks.
     const bool says_nothing = value.is_null() || (key == "partial_rotary_factor" && value == 1.0);
     const bool is_known = key == "rope_type" || key == "type" || key == "rope_theta" || says_nothing ||
@@ -233,9 +233,9 @@ RotaryHeads rotary_heads_of(const EncoderSizes& sizes) {
   return {.width = sizes.head_width != 0 ? sizes.head_width : sizes.hidden / sizes.heads, .positions = sizes.positions};
 }
 
-Result<double> read_rotary_base(const json& config, const char* key, double otherwise, const path& file) {
+Result<double> read_rotary_base(const Json& config, const char* key, double otherwise, const path& file) {
   const auto given = config.find(key);
-  if (given == config.end()) return otherwise;
+  if (given == nullptr) return otherwise;
   if (!given->is_number())
     return invalid_file(file, fmt::format("'{}' is {}; it must be a number", key, core::printable_json(*given)));
   return check_rotary_base(given->get<double>(), file, fmt::format("'{}' is", key));
@@ -248,24 +248,23 @@ Result<Rotary> plain_rotary(const path& file, const RotaryHeads& heads, double b
                 .positions = static_cast<std::int64_t>(heads.positions)};
 }
 
-Result<Rotary> read_rope_parameters(const json& parameters, const path& file, const std::string& name,
+Result<Rotary> read_rope_parameters(const Json& parameters, const path& file, const std::string& name,
                                     const RotaryHeads& heads, double base) {
   return RopeParameters(parameters, file, name, heads).read(base);
 }
 
-Result<Rotary> read_rotary(const json& config, const path& file, const RotaryHeads& heads, double base) {
+Result<Rotary> read_rotary(const Json& config, const path& file, const RotaryHeads& heads, double base) {
   LB_RETURN_IF_ERROR(expect(config, file, "partial_rotary_factor", 1.0));
   LB_ASSIGN_OR_RETURN(base, read_rotary_base(config, "rope_theta", base, file));
   // The older key takes precedence if it is set.
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     const auto* const found = core::find_member(config, key);
-    if (found == nullptr || *found == json::object()) continue;
-    json parameters = *found;
+    if (found == nullptr || *found == Json::object()) continue;
+    Json parameters = *found;
     const auto original = config.find("original_max_position_embeddings");
-    if (original != config.end() && parameters.is_object()) {
-      const json type = parameters.value(type_key_of(parameters), json());
-      if (core::is_text(type, "llama3") || core::is_text(type, "yarn"))
-        parameters["original_max_position_embeddings"] = *original;
+    if (original != nullptr && parameters.is_object()) {
+      const Json type = parameters.value(type_key_of(parameters), Json());
+      if (type == "llama3" || type == "yarn") parameters["original_max_position_embeddings"] = *original;
     }
     return read_rope_parameters(parameters, file, key, heads, base);
   }

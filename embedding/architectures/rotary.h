@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/graph/operators.h"
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/encoder.h"
 
@@ -25,15 +25,15 @@ struct RotaryHeads {
 
 // Reads `rope_scaling` or `rope_parameters` and the keys beside them. `base` is the default. Returns kInvalidModel or
 // kUnsupported, naming the key, for anything but the types above applied to all columns.
-[[nodiscard]] core::Result<graph::Rotary> read_rotary(const nlohmann::json& config, const std::filesystem::path& file,
+[[nodiscard]] core::Result<graph::Rotary> read_rotary(const core::Json& config, const std::filesystem::path& file,
                                                       const RotaryHeads& heads, double base);
 // Reads an object like transformers' `rope_parameters`, which messages call `name`.
-[[nodiscard]] core::Result<graph::Rotary> read_rope_parameters(const nlohmann::json& parameters,
+[[nodiscard]] core::Result<graph::Rotary> read_rope_parameters(const core::Json& parameters,
                                                                const std::filesystem::path& file,
                                                                const std::string& name, const RotaryHeads& heads,
                                                                double base);
 // Reads only the base, from a separate key.
-[[nodiscard]] core::Result<double> read_rotary_base(const nlohmann::json& config, const char* key, double otherwise,
+[[nodiscard]] core::Result<double> read_rotary_base(const core::Json& config, const char* key, double otherwise,
                                                     const std::filesystem::path& file);
 // Returns unscaled angles, or kInvalidModel if a head has an odd number of columns.
 [[nodiscard]] core::Result<graph::Rotary> plain_rotary(const std::filesystem::path& file, const RotaryHeads& heads,

@@ -6,17 +6,17 @@
 #include <string_view>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "embedding/architectures/encoder.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using graph::Value;
-using nlohmann::json;
 using std::filesystem::path;
 
 struct T5Config {
@@ -71,7 +71,7 @@ class T5Network final : public EncoderNetwork {
 };
 
 // `feed_forward_proj` is the name of an activation, with "gated-" before it if there is a gate.
-Status read_feed_forward(const json& config, const path& file, std::string_view otherwise, T5Config& t5) {
+Status read_feed_forward(const Json& config, const path& file, std::string_view otherwise, T5Config& t5) {
   constexpr std::string_view kGated = "gated-";
   LB_ASSIGN_OR_RETURN(std::string given,
                       core::read_text(config, "feed_forward_proj", otherwise, platform::path_to_utf8(file)));
@@ -79,12 +79,12 @@ Status read_feed_forward(const json& config, const path& file, std::string_view 
   if (t5.is_gated) given.erase(0, kGated.size());
   // By definition, the gated one is the approximation.
   if (t5.is_gated && given == "gelu") given = "gelu_new";
-  const json activation = {{"feed_forward_proj", given}};
+  const Json activation = {{"feed_forward_proj", given}};
   LB_ASSIGN_OR_RETURN(t5.sizes.activation, read_activation(activation, "feed_forward_proj", file));
   return {};
 }
 
-Result<std::shared_ptr<const Network>> read(const json& config, const path& file, std::string_view feed_forward) {
+Result<std::shared_ptr<const Network>> read(const Json& config, const path& file, std::string_view feed_forward) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const bool is_decoder, core::read_bool(config, "is_decoder", false, name));
   if (is_decoder) return unsupported_file(file, "'is_decoder' is true: only encoders are supported");
@@ -122,11 +122,11 @@ Result<std::shared_ptr<const Network>> read(const json& config, const path& file
 
 }  // namespace
 
-Result<std::shared_ptr<const Network>> read_t5(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_t5(const Json& config, const path& file) {
   return read(config, file, "relu");
 }
 
-Result<std::shared_ptr<const Network>> read_mt5(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_mt5(const Json& config, const path& file) {
   return read(config, file, "gated-gelu");
 }
 

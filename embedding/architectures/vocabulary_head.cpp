@@ -3,15 +3,15 @@
 #include <string_view>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "embedding/architectures/encoder.h"
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
 using graph::ActivationFunction;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {
@@ -30,20 +30,20 @@ VocabularyHead head_of(std::string_view dense, std::string_view norm, std::strin
 }
 
 // Unless config.json says otherwise, the last matrix is the word embeddings.
-Result<VocabularyHead> with_tie(VocabularyHead head, const json& config, const path& file) {
+Result<VocabularyHead> with_tie(VocabularyHead head, const Json& config, const path& file) {
   LB_ASSIGN_OR_RETURN(head.may_be_words,
                       core::read_bool(config, "tie_word_embeddings", true, platform::path_to_utf8(file)));
   return head;
 }
 
 // Reads the width of word embeddings that differs from that of the layers.
-core::Status read_words_width(const json& config, const path& file, std::size_t& width) {
+core::Status read_words_width(const Json& config, const path& file, std::size_t& width) {
   return read_sizes(config, file, {{"embedding_size", kHiddenSizeMax, &width}});
 }
 
 }  // namespace
 
-Result<VocabularyHead> read_albert_vocabulary_head(const json& config, const path& file) {
+Result<VocabularyHead> read_albert_vocabulary_head(const Json& config, const path& file) {
   VocabularyHead head =
       head_of("predictions.dense", "predictions.LayerNorm", "predictions.decoder", "predictions.bias");
   LB_ASSIGN_OR_RETURN(head.layer.activation, read_activation(config, "hidden_act", file, "gelu_new"));
@@ -51,26 +51,26 @@ Result<VocabularyHead> read_albert_vocabulary_head(const json& config, const pat
   return with_tie(std::move(head), config, file);
 }
 
-Result<VocabularyHead> read_bert_vocabulary_head(const json& config, const path& file) {
+Result<VocabularyHead> read_bert_vocabulary_head(const Json& config, const path& file) {
   VocabularyHead head = head_of("cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
                                 "cls.predictions.decoder", "cls.predictions.bias");
   LB_ASSIGN_OR_RETURN(head.layer.activation, read_activation(config, "hidden_act", file));
   return with_tie(std::move(head), config, file);
 }
 
-Result<VocabularyHead> read_distilbert_vocabulary_head(const json& config, const path& file) {
+Result<VocabularyHead> read_distilbert_vocabulary_head(const Json& config, const path& file) {
   VocabularyHead head = head_of("vocab_transform", "vocab_layer_norm", "vocab_projector");
   LB_ASSIGN_OR_RETURN(head.layer.activation, read_activation(config, "activation", file));
   return with_tie(std::move(head), config, file);
 }
 
-Result<VocabularyHead> read_electra_vocabulary_head(const json& config, const path& file) {
+Result<VocabularyHead> read_electra_vocabulary_head(const Json& config, const path& file) {
   VocabularyHead head = head_of("generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head");
   LB_RETURN_IF_ERROR(read_words_width(config, file, head.width));
   return with_tie(std::move(head), config, file);
 }
 
-Result<VocabularyHead> read_modernbert_vocabulary_head(const json& config, const path& file) {
+Result<VocabularyHead> read_modernbert_vocabulary_head(const Json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
   VocabularyHead head = head_of("head.dense", "head.norm", "decoder");
   LB_ASSIGN_OR_RETURN(head.layer.has_bias, core::read_bool(config, "classifier_bias", false, name));
@@ -79,7 +79,7 @@ Result<VocabularyHead> read_modernbert_vocabulary_head(const json& config, const
   return with_tie(std::move(head), config, file);
 }
 
-Result<VocabularyHead> read_roberta_vocabulary_head(const json& config, const path& file) {
+Result<VocabularyHead> read_roberta_vocabulary_head(const Json& config, const path& file) {
   return with_tie(head_of("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"), config, file);
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/head_layer.h"
 
@@ -31,8 +31,7 @@ struct VocabularyHead {
 };
 
 // Reads the head from config.json. Returns kInvalidModel or kUnsupported, naming the key.
-using ReadVocabularyHead = core::Result<VocabularyHead>(const nlohmann::json& config,
-                                                        const std::filesystem::path& file);
+using ReadVocabularyHead = core::Result<VocabularyHead>(const core::Json& config, const std::filesystem::path& file);
 ReadVocabularyHead read_albert_vocabulary_head;
 ReadVocabularyHead read_bert_vocabulary_head;
 ReadVocabularyHead read_distilbert_vocabulary_head;

@@ -11,9 +11,9 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using graph::Value;
-using nlohmann::json;
 using std::filesystem::path;
 
 // Tensors of a layer, below "encoder.layer.N.".
@@ -47,7 +47,7 @@ class XlmRobertaXlNetwork final : public EncoderNetwork {
 
 }  // namespace
 
-Result<std::shared_ptr<const Network>> read_xlm_roberta_xl(const json& config, const path& file) {
+Result<std::shared_ptr<const Network>> read_xlm_roberta_xl(const Json& config, const path& file) {
   LB_ASSIGN_OR_RETURN(const BertConfig roberta, read_roberta_config(config, file));
   return std::shared_ptr<const Network>(std::make_shared<const XlmRobertaXlNetwork>(roberta));
 }

@@ -5,22 +5,22 @@
 #include <array>
 #include <string_view>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/quote.h"
 #include "embedding/folder/config_files.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
 using graph::PoolingMode;
-using nlohmann::json;
 using std::filesystem::path;
 
-Result<PoolingMode> default_pooling(const json& config, const path& config_file) {
+Result<PoolingMode> default_pooling(const Json& config, const path& config_file) {
   if (!network_class(config).ends_with("ForCausalLM")) return PoolingMode::kMean;
   const auto causal = config.find("is_causal");
-  if (causal == config.end()) return PoolingMode::kLastToken;
+  if (causal == nullptr) return PoolingMode::kLastToken;
   if (causal->is_null()) return PoolingMode::kMean;
   if (!causal->is_boolean()) {
     return invalid_file(config_file,
@@ -29,7 +29,7 @@ Result<PoolingMode> default_pooling(const json& config, const path& config_file)
   return causal->get<bool>() ? PoolingMode::kLastToken : PoolingMode::kMean;
 }
 
-std::string say_default_pooling(const ModelFiles& files, const json& config, PoolingMode pooling) {
+std::string say_default_pooling(const ModelFiles& files, const Json& config, PoolingMode pooling) {
   std::string text =
       pooling == PoolingMode::kLastToken
           ? fmt::format("the vector of the last token is taken for a text's, because config.json names {}",

@@ -21,11 +21,11 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::printable;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 using std::filesystem::path;
 
 // Returns the error for a folder that has its weights only in GGUF; ok if it has no such file.
@@ -45,7 +45,7 @@ Status refuse_gguf_in(const ModelFiles& files, const path& folder) {
 
 // Finds the vocabulary files of contents.transformer, if it has no tokenizer.json, and the class that makes a tokenizer
 // from them.
-Result<FoundTokenizer> find_vocabulary(const ModelFiles& files, const FolderContents& contents, const json& config) {
+Result<FoundTokenizer> find_vocabulary(const ModelFiles& files, const FolderContents& contents, const Json& config) {
   const path& folder = contents.transformer;
   auto found = find_vocabulary_files([&](std::string_view name) { return files.has(folder / name); }, config,
                                      contents.tokenizer_config.read, tokenizer_of_network(config));
@@ -163,7 +163,7 @@ Result<FolderContents> find_table_contents(const ModelFiles& files, const Module
                       read_config_file(files, folder / kTokenizerConfigFile, kTokenizerConfigLimits));
   if (!files.has(contents.tokenizer_file)) {
     LB_ASSIGN_OR_RETURN(const FoundTokenizer found,
-                        find_vocabulary(files, contents, contents.config.read.value_or(json::object())));
+                        find_vocabulary(files, contents, contents.config.read.value_or(Json::object())));
     if (found.made_by == nullptr) {
       return Status(StatusCode::kNotFound,
                     fmt::format("{} is not a folder of a SparseStaticEmbedding: {} missing in it",

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/folder/config_files.h"
 #include "embedding/folder/model_files.h"
@@ -32,9 +32,9 @@ struct FolderContents {
   ConfigFile own{};                     // config_sentence_transformers.json, if modules.json exists
   ConfigFile config{};                  // the network's config.json
   ConfigFile tokenizer_config{};
-  ConfigFile of_transformer{};                                // sentence_bert_config.json, if modules.json exists
-  std::optional<nlohmann::json> first_config = std::nullopt;  // config.json beside modules.json
-  std::filesystem::path tokenizer_file{};                     // tokenizer.json, or else the vocabulary
+  ConfigFile of_transformer{};                            // sentence_bert_config.json, if modules.json exists
+  std::optional<core::Json> first_config = std::nullopt;  // config.json beside modules.json
+  std::filesystem::path tokenizer_file{};                 // tokenizer.json, or else the vocabulary
   const TokenizerClass* tokenizer_class = nullptr;  // makes a tokenizer from the vocabulary; null for tokenizer.json
   std::vector<std::filesystem::path> tokenizer_companions{};  // other files of the vocabulary
   std::optional<std::filesystem::path> onnx_file = std::nullopt;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/folder/refusals.h"
@@ -21,7 +21,7 @@ Status unknown_word(const path& file, std::string_view key, std::string_view wor
                           fmt::format("'{}' is {}{}", key, core::quoted(word), core::supported_instead(word, known)));
 }
 
-Result<std::string> read_word(const nlohmann::json& config, const char* key, const path& file,
+Result<std::string> read_word(const core::Json& config, const char* key, const path& file,
                               std::span<const std::string_view> known) {
   LB_ASSIGN_OR_RETURN(std::string word, core::read_text(config, key, known.front(), platform::path_to_utf8(file)));
   if (std::ranges::find(known, word) == known.end()) return unknown_word(file, key, word, known);

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 
 namespace latebind::embedding {
@@ -18,7 +18,7 @@ namespace latebind::embedding {
 
 // Returns the text of `key`, or `known[0]` if the key is absent or null. Returns unknown_word() for a text that is not
 // in `known`.
-[[nodiscard]] core::Result<std::string> read_word(const nlohmann::json& config, const char* key,
+[[nodiscard]] core::Result<std::string> read_word(const core::Json& config, const char* key,
                                                   const std::filesystem::path& file,
                                                   std::span<const std::string_view> known);
 

@@ -166,16 +166,16 @@ Result<StoredFile> ModelFiles::open_file(const path& file) const {
   return StoredFile{platform::path_to_utf8(file), std::move(part)};
 }
 
-Result<std::optional<nlohmann::json>> ModelFiles::read_json(const path& file, const core::JsonLimits& limits) const {
+Result<std::optional<core::Json>> ModelFiles::read_json(const path& file, const core::JsonLimits& limits) const {
   const auto stored = open_file(file);
   if (!stored.ok()) {
-    if (stored.status().code() == StatusCode::kNotFound) return std::optional<nlohmann::json>();
+    if (stored.status().code() == StatusCode::kNotFound) return std::optional<core::Json>();
     return stored.status();
   }
   const auto bytes = stored->bytes();
   LB_ASSIGN_OR_RETURN(auto document, core::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                                                       stored->name, limits));
-  return std::optional<nlohmann::json>(std::move(document));
+  return std::optional<core::Json>(std::move(document));
 }
 
 Status ModelFiles::check(const path& file) const {

@@ -14,8 +14,8 @@
 
 #include "core/bundle/choose.h"
 #include "core/bundle/package.h"
-#include "core/json.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
+#include "core/json/value.h"
 #include "core/model/model.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/result.h"
@@ -71,8 +71,8 @@ class ModelFiles {
   // Maps the file. Returns kNotFound, kPermissionDenied or kIo.
   [[nodiscard]] core::Result<StoredFile> open_file(const std::filesystem::path& file) const;
   // Returns the file's JSON, or std::nullopt if the file does not exist.
-  [[nodiscard]] core::Result<std::optional<nlohmann::json>> read_json(const std::filesystem::path& file,
-                                                                      const core::JsonLimits& limits = {}) const;
+  [[nodiscard]] core::Result<std::optional<core::Json>> read_json(const std::filesystem::path& file,
+                                                                  const core::JsonLimits& limits = {}) const;
   // Compares a file with the bundle's record of it. Always succeeds for a folder.
   [[nodiscard]] core::Status check(const std::filesystem::path& file) const;
   // Returns the bundle's claim of the file's content, which identifies it in caches without reading it. Empty for a

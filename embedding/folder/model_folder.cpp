@@ -57,7 +57,7 @@ Result<ModelFolder> ModelFolder::of(const ModelFiles& files, const FolderOptions
   return ModelFolder({std::move(documents), std::move(queries), modules.router->otherwise});
 }
 
-nlohmann::json ModelFolder::describe() const {
+core::Json ModelFolder::describe() const {
   if (!has_routes()) return documents().describe();
   return {{"name", name()}, {"routes", {{"query", queries()->describe()}, {"document", documents().describe()}}}};
 }

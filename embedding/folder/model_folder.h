@@ -30,7 +30,7 @@ class ModelFolder : public Router<Specification> {
     return Router::route_for(role, name());
   }
   // Returns the specification, or those of both routes, as an object.
-  [[nodiscard]] nlohmann::json describe() const;
+  [[nodiscard]] core::Json describe() const;
 
  private:
   explicit ModelFolder(Router<Specification> routes) : Router(std::move(routes)) {}

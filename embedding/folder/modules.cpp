@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/config.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "core/text/nearest_word.h"
@@ -24,6 +24,7 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::read_bool;
 using core::read_size;
@@ -34,7 +35,6 @@ using core::StatusCode;
 using core::words_of;
 using graph::ActivationFunction;
 using graph::PoolingMode;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {
@@ -53,7 +53,7 @@ constexpr std::array kModes{
     NamedMode{"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", PoolingMode::kMeanSqrt},
     NamedMode{"weightedmean", "pooling_mode_weightedmean_tokens", PoolingMode::kWeightedMean}};
 
-Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
+Result<PoolingMode> read_pooling_mode(const Json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
   std::vector<const NamedMode*> chosen;
   LB_ASSIGN_OR_RETURN(const std::string word, read_text(config, "pooling_mode", "", name));
@@ -69,10 +69,10 @@ Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
       LB_ASSIGN_OR_RETURN(const bool on, read_bool(config, mode.key, mode.mode == PoolingMode::kMean, name));
       if (on) chosen.push_back(&mode);
     }
-    for (const auto& item : config.items()) {
-      const std::string& key = item.key();
+    for (const auto& member : config.members()) {
+      const std::string& key = member.first;
       const bool known = std::ranges::any_of(kModes, [&](const NamedMode& mode) { return key == mode.key; });
-      if (key.starts_with("pooling_mode_") && !known && item.value() != json(false)) {
+      if (key.starts_with("pooling_mode_") && !known && member.second != Json(false)) {
         return unsupported_file(file, fmt::format("'{}' is not supported{}", printable(key),
                                                   core::supported_instead(key, words_of(kModes, &NamedMode::key))));
       }
@@ -87,7 +87,7 @@ Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
 }
 
 // Reads a size that a module's configuration must have.
-Result<std::size_t> read_width(const json& config, const char* key, const path& file) {
+Result<std::size_t> read_width(const Json& config, const char* key, const path& file) {
   LB_ASSIGN_OR_RETURN(const auto width, read_size(config, key, 1, kHiddenSizeMax, platform::path_to_utf8(file)));
   if (!width) return invalid_file(file, fmt::format("'{}' is missing", key));
   return *width;
@@ -95,7 +95,7 @@ Result<std::size_t> read_width(const json& config, const char* key, const path& 
 
 Status read_pooling(const ModelFiles& files, Modules& modules) {
   const path& file = *modules.pooling_file;
-  LB_ASSIGN_OR_RETURN(const json config, read_module_config(files, file));
+  LB_ASSIGN_OR_RETURN(const Json config, read_module_config(files, file));
   LB_ASSIGN_OR_RETURN(modules.pooling, read_pooling_mode(config, file));
   LB_ASSIGN_OR_RETURN(modules.include_prompt, read_bool(config, "include_prompt", true, platform::path_to_utf8(file)));
   for (const char* key : {"word_embedding_dimension", "embedding_dimension"}) {
@@ -123,7 +123,7 @@ constexpr std::array kActivations{NamedActivation{"torch.nn.modules.linear.Ident
 Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::string place, std::string_view vectors,
                                 bool& scores) {
   const std::string name = platform::path_to_utf8(file);
-  LB_ASSIGN_OR_RETURN(const json config, read_module_config(files, file));
+  LB_ASSIGN_OR_RETURN(const Json config, read_module_config(files, file));
   DenseModule dense{.place = std::move(place)};
   LB_ASSIGN_OR_RETURN(dense.in, read_width(config, "in_features", file));
   LB_ASSIGN_OR_RETURN(dense.out, read_width(config, "out_features", file));
@@ -162,7 +162,7 @@ Status read_after_pooling(const ModelFiles& files, const std::string& kind, cons
     LB_ASSIGN_OR_RETURN(auto dense, read_dense(files, file, place, vectors, modules.scores));
     modules.after_pooling.push_back(std::move(dense));
   } else {
-    LB_ASSIGN_OR_RETURN(const json config, read_module_config(files, file));
+    LB_ASSIGN_OR_RETURN(const Json config, read_module_config(files, file));
     LB_ASSIGN_OR_RETURN(const std::size_t width, read_width(config, "dimension", file));
     modules.after_pooling.emplace_back(LayerNormModule{.place = place, .width = width});
   }
@@ -182,11 +182,11 @@ Status read_after_pooling(const ModelFiles& files, const std::string& kind, cons
 Result<std::string> read_normalize(const ModelFiles& files, const path& place, bool has_folder, Modules& modules) {
   const path file = place / "config.json";
   LB_ASSIGN_OR_RETURN(const auto config,
-                      has_folder ? read_object(files, file) : Result<std::optional<json>>(std::nullopt));
+                      has_folder ? read_object(files, file) : Result<std::optional<Json>>(std::nullopt));
   if (!config) return std::string(kVector);
   const std::string name = platform::path_to_utf8(file);
   // Null differs from an absent key: the reference then finds no vector to normalize.
-  if (const auto found = config->find("module_input_name"); found != config->end() && found->is_null())
+  if (const auto found = config->find("module_input_name"); found != nullptr && found->is_null())
     return unsupported_file(file, "'module_input_name' is null, which is the name of no vector");
   LB_ASSIGN_OR_RETURN(std::string input, read_text(*config, "module_input_name", kVector, name));
   LB_ASSIGN_OR_RETURN(const std::string output, read_text(*config, "module_output_name", input, name));
@@ -315,8 +315,8 @@ std::string_view name_of_pooling(PoolingMode mode) {
   return std::ranges::find(kModes, mode, &NamedMode::mode)->name;
 }
 
-json describe_modules(std::span<const VectorModule> modules) {
-  json described = json::array();
+Json describe_modules(std::span<const VectorModule> modules) {
+  Json described = Json::array();
   for (const VectorModule& module : modules) {
     if (const auto* const dense = std::get_if<DenseModule>(&module)) {
       described.push_back({{"module", "Dense"}, {"in", dense->in}, {"out", dense->out}});
@@ -327,14 +327,14 @@ json describe_modules(std::span<const VectorModule> modules) {
   return described;
 }
 
-Result<json> read_module_config(const ModelFiles& files, const path& file) {
+Result<Json> read_module_config(const ModelFiles& files, const path& file) {
   LB_ASSIGN_OR_RETURN(auto config, read_object(files, file));
   if (config) return *std::move(config);
   return Status(StatusCode::kNotFound, fmt::format("cannot read {}: there is no such file, but modules.json names it",
                                                    platform::quoted(file)));
 }
 
-Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, const std::optional<json>& config,
+Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, const std::optional<Json>& config,
                              TextRole role) {
   Modules modules{.transformer = files.place()};
   path file = files.place() / "modules.json";
@@ -359,7 +359,7 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
   if (begins_with_router(list)) {
     const std::string& folder = list.front().folder;
     const path router_file = files.place() / platform::path_from_utf8(folder) / kRouterFile;
-    LB_ASSIGN_OR_RETURN(const json router, read_module_config(files, router_file));
+    LB_ASSIGN_OR_RETURN(const Json router, read_module_config(files, router_file));
     LB_ASSIGN_OR_RETURN(modules.router, read_router(router, folder, platform::path_to_utf8(router_file)));
     modules.files.push_back(router_file);
     const auto& route = modules.router->modules_of(role);

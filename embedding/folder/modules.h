@@ -72,14 +72,13 @@ struct Modules {
 // config_sentence_transformers.json, `config` is config.json beside modules.json. Returns kNotFound, kInvalidModel or
 // kUnsupported, naming the file and the fault.
 [[nodiscard]] core::Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own,
-                                                 const std::optional<nlohmann::json>& config,
+                                                 const std::optional<core::Json>& config,
                                                  TextRole role = TextRole::kUnspecified);
 
 // Returns the name of a pooling in newer files, and a description of the modules after it, for people and programs.
 [[nodiscard]] std::string_view name_of_pooling(graph::PoolingMode mode);
-[[nodiscard]] nlohmann::json describe_modules(std::span<const VectorModule> modules);
+[[nodiscard]] core::Json describe_modules(std::span<const VectorModule> modules);
 // Reads a module's configuration. Returns kNotFound if the file does not exist.
-[[nodiscard]] core::Result<nlohmann::json> read_module_config(const ModelFiles& files,
-                                                              const std::filesystem::path& file);
+[[nodiscard]] core::Result<core::Json> read_module_config(const ModelFiles& files, const std::filesystem::path& file);
 
 }  // namespace latebind::embedding

@@ -1,4 +1,4 @@
-// NetworkSpec: the source of a model's numbers, by its files: a network with its weights, a ready ONNX file, or a
+// NetworkSpec: the files that a model's numbers come from. They are a network with its weights, a ready ONNX file, or a
 // table.
 //
 // A value; immutable in use.

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
 #include "embedding/folder/modules.h"
@@ -17,12 +17,12 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::read_bool;
 using core::read_size;
 using core::read_text;
 using core::Result;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {

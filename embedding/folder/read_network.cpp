@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
@@ -20,12 +20,12 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::read_size;
 using core::read_text;
 using core::Result;
 using core::Status;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {

@@ -7,18 +7,18 @@
 #include <utility>
 #include <vector>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::read_text;
 using core::Result;
 using core::Status;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {
@@ -28,20 +28,20 @@ constexpr std::size_t kMatryoshkaMax = 64;
 
 // Returns the prompts by name; empty if the file has none. Omits values that are not texts; check_prompts() refuses
 // them in the file from which the reference reads prompts.
-std::map<std::string, std::string, std::less<>> prompts_of(const nlohmann::json& config) {
+std::map<std::string, std::string, std::less<>> prompts_of(const core::Json& config) {
   std::map<std::string, std::string, std::less<>> prompts;
   const auto* const found = core::find_member(config, "prompts");
   if (found == nullptr || !found->is_object()) return prompts;
-  for (const auto& [name, prompt] : found->items()) {
+  for (const auto& [name, prompt] : found->members()) {
     if (prompts.size() == kPromptsMax) break;
     if (!prompt.is_string()) continue;
-    if (const auto& text = prompt.get_ref<const std::string&>(); text.size() <= kPromptBytesMax) prompts[name] = text;
+    if (const auto& text = prompt.text(); text.size() <= kPromptBytesMax) prompts[name] = text;
   }
   return prompts;
 }
 
 // Null means no prompt, as in the reference.
-Status check_prompts(const json& config, const path& file) {
+Status check_prompts(const Json& config, const path& file) {
   const auto* const found = core::find_member(config, "prompts");
   if (found == nullptr) return {};
   if (!found->is_object()) {
@@ -52,9 +52,9 @@ Status check_prompts(const json& config, const path& file) {
     return unsupported_file(
         file, fmt::format("'prompts' has {} texts, more than the {} supported", found->size(), kPromptsMax));
   }
-  for (const auto& [name, prompt] : found->items()) {
+  for (const auto& [name, prompt] : found->members()) {
     if (prompt.is_null()) continue;
-    if (prompt.is_string() && prompt.get_ref<const std::string&>().size() <= kPromptBytesMax) continue;
+    if (prompt.is_string() && prompt.text().size() <= kPromptBytesMax) continue;
     return invalid_file(
         file, fmt::format("'{}' of 'prompts' is not a text of at most {} bytes", printable(name), kPromptBytesMax));
   }
@@ -62,7 +62,7 @@ Status check_prompts(const json& config, const path& file) {
 }
 
 // Returns "matryoshka_dimensions", which several models have in one of their configurations.
-std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
+std::vector<std::size_t> matryoshka_of(const core::Json& config) {
   std::vector<std::size_t> dimensions;
   const auto* const found = core::find_member(config, "matryoshka_dimensions");
   if (found == nullptr || !found->is_array()) return dimensions;
@@ -74,13 +74,13 @@ std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
 }
 
 // Returns the prompt of "default_prompt_name"; "" without that key.
-Result<std::string> read_default_prompt(const json& config, const path& file) {
+Result<std::string> read_default_prompt(const Json& config, const path& file) {
   if (core::find_member(config, "default_prompt_name") == nullptr) return std::string();
   LB_ASSIGN_OR_RETURN(const std::string name,
                       read_text(config, "default_prompt_name", "", platform::path_to_utf8(file)));
   const auto* const prompts = core::find_member(config, "prompts");
   if (prompts != nullptr && prompts->is_object()) {
-    if (const auto prompt = prompts->find(name); prompt != prompts->end()) {
+    if (const auto prompt = prompts->find(name); prompt != nullptr) {
       if (prompt->is_null()) return std::string();
       return prompt->get<std::string>();
     }

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
@@ -20,7 +20,7 @@
 
 namespace latebind::embedding {
 
-using core::is_text;
+using core::Json;
 using core::printable;
 using core::printable_json;
 using core::read_bool;
@@ -28,7 +28,6 @@ using core::read_size;
 using core::read_text;
 using core::Result;
 using core::Status;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {
@@ -47,15 +46,15 @@ std::vector<std::string> punctuation() {
 }
 
 // Reads a list of texts; std::nullopt if the key is absent.
-Result<std::optional<std::vector<std::string>>> read_words(const json& object, const char* key, const path& file) {
-  const json* const found = core::find_member(object, key);
+Result<std::optional<std::vector<std::string>>> read_words(const Json& object, const char* key, const path& file) {
+  const Json* const found = core::find_member(object, key);
   if (found == nullptr) return std::optional<std::vector<std::string>>();
   if (!found->is_array() || found->size() > kWordsMax) {
     return invalid_file(file, fmt::format("'{}' is not a list of at most {} texts", key, kWordsMax));
   }
   std::vector<std::string> words;
-  for (const json& word : *found) {
-    if (!word.is_string() || word.get_ref<const std::string&>().size() > kWordBytesMax) {
+  for (const Json& word : *found) {
+    if (!word.is_string() || word.text().size() > kWordBytesMax) {
       return invalid_file(file, fmt::format("'{}' has {}, which is not a text of at most {} bytes", key,
                                             printable_json(word), kWordBytesMax));
     }
@@ -69,15 +68,15 @@ struct Tasks {
   bool document = true;
   bool query = false;
 };
-Result<Tasks> read_tasks(const json& config, const char* key, const path& file) {
-  const json* const found = core::find_member(config, key);
+Result<Tasks> read_tasks(const Json& config, const char* key, const path& file) {
+  const Json* const found = core::find_member(config, key);
   if (found == nullptr) return Tasks();
   Tasks roles{.document = false, .query = false};
   constexpr std::array<std::string_view, 2> kRoles{"query", "document"};
-  const auto add = [&](const json& name) -> Status {
-    if (is_text(name, kRoles[1])) {
+  const auto add = [&](const Json& name) -> Status {
+    if (name == kRoles[1]) {
       roles.document = true;
-    } else if (is_text(name, kRoles[0])) {
+    } else if (name == kRoles[0]) {
       roles.query = true;
     } else {
       return unsupported_file(file, fmt::format("'{}' has {}{}", key, printable_json(name),
@@ -92,23 +91,23 @@ Result<Tasks> read_tasks(const json& config, const char* key, const path& file) 
   if (!found->is_array() || found->size() > kWordsMax) {
     return invalid_file(file, fmt::format("'{}' is not a list of query and document", key));
   }
-  for (const json& name : *found)
+  for (const Json& name : *found)
     LB_RETURN_IF_ERROR(add(name));
   return roles;
 }
 
-Status read_mask(const json& config, const path& file, Roles& read) {
+Status read_mask(const Json& config, const path& file, Roles& read) {
   LB_ASSIGN_OR_RETURN(auto words, read_words(config, "skiplist_words", file));
   LB_ASSIGN_OR_RETURN(const Tasks roles, read_tasks(config, "skiplist_tasks", file));
   if (words && roles.query) read.query.left_out = *words;
   if (words && roles.document) read.document.left_out = *std::move(words);
-  const json* const only = core::find_member(config, "keep_only_token_ids");
+  const Json* const only = core::find_member(config, "keep_only_token_ids");
   if (only == nullptr) return {};
   if (!only->is_array() || only->size() > kOnlyMax) {
     return invalid_file(file, fmt::format("'keep_only_token_ids' is not a list of at most {} ids", kOnlyMax));
   }
   constexpr std::int64_t kIdMax = std::numeric_limits<std::int32_t>::max();
-  for (const json& id : *only) {
+  for (const Json& id : *only) {
     if (!id.is_number_integer() || id.get<std::int64_t>() < 0 || id.get<std::int64_t>() > kIdMax) {
       return invalid_file(file, fmt::format("'keep_only_token_ids' has {}, which is not an id", printable_json(id)));
     }
@@ -119,10 +118,10 @@ Status read_mask(const json& config, const path& file, Roles& read) {
 }
 
 // Reads the value of "query_expansion".
-Result<QueryExpansion> read_expansion(const json& config, const path& file) {
+Result<QueryExpansion> read_expansion(const Json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file) + ": query_expansion";
   if (!config.is_object()) return invalid_file(file, "'query_expansion' is not an object");
-  for (const auto& [key, value] : config.items()) {
+  for (const auto& [key, value] : config.members()) {
     constexpr std::array<std::string_view, 4> kKnown{"strategy", "attend", "token", "length"};
     if (std::ranges::find(kKnown, key) != kKnown.end()) continue;
     return unsupported_file(
@@ -156,7 +155,7 @@ struct Lengths {
   bool has_expansion = false;
   std::optional<QueryExpansion> expansion{};
 };
-Status read_lengths(const json& config, const path& file, Lengths& read) {
+Status read_lengths(const Json& config, const path& file, Lengths& read) {
   const std::string name = platform::path_to_utf8(file);
   const auto take = [&](const char* key, std::optional<std::size_t>& into) -> Status {
     if (into) return {};
@@ -167,7 +166,7 @@ Status read_lengths(const json& config, const path& file, Lengths& read) {
   LB_RETURN_IF_ERROR(take("document_length", read.document));
   if (read.has_expansion || !config.contains("query_expansion")) return {};
   read.has_expansion = true;
-  if (const json* const given = core::find_member(config, "query_expansion")) {
+  if (const Json* const given = core::find_member(config, "query_expansion")) {
     LB_ASSIGN_OR_RETURN(read.expansion, read_expansion(*given, file));
   }
   return {};
@@ -175,7 +174,7 @@ Status read_lengths(const json& config, const path& file, Lengths& read) {
 
 // Reads PyLate's expansion, if "query_expansion" is absent: PyLate fills queries up to its length of queries unless the
 // file disables it.
-Result<std::optional<QueryExpansion>> read_pylate_expansion(const json& config, const path& file) {
+Result<std::optional<QueryExpansion>> read_pylate_expansion(const Json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const bool expands, read_bool(config, "do_query_expansion", true, name));
   if (!expands) return std::optional<QueryExpansion>();
@@ -188,11 +187,11 @@ Result<std::optional<QueryExpansion>> read_pylate_expansion(const json& config, 
 }
 
 // Returns the prompt of a role: PyLate's marker, once, and the file's prompt.
-Result<std::string> read_prompt(const json& config, const path& file, const char* role, const char* marker_key,
+Result<std::string> read_prompt(const Json& config, const path& file, const char* role, const char* marker_key,
                                 Roles& read) {
   const std::string name = platform::path_to_utf8(file);
   std::string prompt;
-  if (const json* const prompts = core::find_member(config, "prompts"); prompts != nullptr && prompts->is_object()) {
+  if (const Json* const prompts = core::find_member(config, "prompts"); prompts != nullptr && prompts->is_object()) {
     LB_ASSIGN_OR_RETURN(prompt, read_text(*prompts, role, "", name));
   }
   LB_ASSIGN_OR_RETURN(const std::string marker, read_text(config, marker_key, "", name));
@@ -206,7 +205,7 @@ Result<std::string> read_prompt(const json& config, const path& file, const char
 
 // Reads the prompts, the lengths and PyLate's keys from `own`.
 Status read_own(const Modules& modules, const ConfigFile& own, Lengths& lengths, Roles& read) {
-  const json& config = *own.read;
+  const Json& config = *own.read;
   LB_ASSIGN_OR_RETURN(read.query.prompt, read_prompt(config, own.file, "query", "query_prefix", read));
   LB_ASSIGN_OR_RETURN(read.document.prompt, read_prompt(config, own.file, "document", "document_prefix", read));
   // The network's file takes precedence over PyLate's.
@@ -234,7 +233,7 @@ Status read_stanford(const ModelFiles& files, Lengths& lengths, Roles& read) {
   const path file = files.place() / kColbertFile;
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const auto found, read_object(files, file));
-  const json config = found ? *found : json::object();
+  const Json config = found ? *found : Json::object();
   const auto marker = [&](const char* key, std::string_view otherwise) -> Result<std::string> {
     LB_ASSIGN_OR_RETURN(std::string text, read_text(config, key, otherwise, name));
     if (text.size() > kWordBytesMax) {

@@ -6,19 +6,19 @@
 #include <utility>
 
 #include "core/config.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/quote.h"
 #include "embedding/folder/onnx_files.h"
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::printable;
 using core::read_bool;
 using core::read_text;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 namespace {
 
@@ -51,16 +51,16 @@ Result<std::string> folder_of(const std::string& relative, std::string_view name
 }
 
 // Returns a member that must be an object.
-Result<const json*> read_member(const json& document, const char* key, std::string_view name) {
+Result<const Json*> read_member(const Json& document, const char* key, std::string_view name) {
   const auto* const found = core::find_member(document, key);
   if (found != nullptr && found->is_object()) return &*found;
   return invalid(name, fmt::format("'{}' is missing, or is not an object", key));
 }
 
-Result<std::vector<ListedModule>> read_route(const json& structure, const json& types, std::string_view route,
+Result<std::vector<ListedModule>> read_route(const Json& structure, const Json& types, std::string_view route,
                                              const std::string& folder, std::string_view name) {
   const auto found = structure.find(route);
-  if (found == structure.end()) {
+  if (found == nullptr) {
     return unsupported(name, fmt::format("there is no route '{}'; routers with one for queries, 'query', and one for "
                                          "documents, 'document', are supported",
                                          route));
@@ -68,11 +68,11 @@ Result<std::vector<ListedModule>> read_route(const json& structure, const json& 
   if (!found->is_array()) return invalid(name, fmt::format("the route '{}' is not an array of modules", route));
   LB_RETURN_IF_ERROR(check_count(found->size(), name));
   std::vector<ListedModule> modules;
-  for (const json& item : *found) {
+  for (const Json& item : *found) {
     if (!item.is_string()) return invalid(name, fmt::format("a module of the route '{}' is not a text", route));
-    const auto& module = item.get_ref<const std::string&>();
+    const auto& module = item.text();
     const auto type = types.find(module);
-    if (type == types.end() || !type->is_string()) {
+    if (type == nullptr || !type->is_string()) {
       return invalid(name, fmt::format("'types' does not say what '{}' is", printable(module)));
     }
     LB_ASSIGN_OR_RETURN(std::string below, folder_of(module, name));
@@ -84,7 +84,7 @@ Result<std::vector<ListedModule>> read_route(const json& structure, const json& 
 
 // Returns the role of texts without one. If the file names none, the reference takes the first route unless
 // 'allow_empty_key' is false; Latebind refuses such texts instead of guessing. The reference always writes the name.
-Result<TextRole> read_default(const json& parameters, std::string_view name) {
+Result<TextRole> read_default(const Json& parameters, std::string_view name) {
   LB_ASSIGN_OR_RETURN(const std::string route, read_text(parameters, "default_route", "", name));
   if (route.empty()) return TextRole::kUnspecified;
   const auto role = core::parse_word<TextRole>(route);
@@ -99,11 +99,11 @@ std::string_view ListedModule::kind() const {
   return std::string_view(type).substr(type.rfind('.') + 1);
 }
 
-Result<std::vector<ListedModule>> read_module_list(const json& document, std::string_view name) {
+Result<std::vector<ListedModule>> read_module_list(const Json& document, std::string_view name) {
   if (!document.is_array()) return invalid(name, "an array of modules was expected");
   LB_RETURN_IF_ERROR(check_count(document.size(), name));
   std::vector<ListedModule> list;
-  for (const json& module : document) {
+  for (const Json& module : document) {
     if (!module.is_object()) return invalid(name, "a module is not an object");
     ListedModule& listed = list.emplace_back();
     LB_ASSIGN_OR_RETURN(listed.type, read_text(module, "type", "", name));
@@ -117,10 +117,10 @@ bool begins_with_router(const std::vector<ListedModule>& list) {
   return !list.empty() && list.front().kind() == "Router";
 }
 
-Result<RouterFile> read_router(const json& document, const std::string& folder, std::string_view name) {
-  LB_ASSIGN_OR_RETURN(const json* types, read_member(document, "types", name));
-  LB_ASSIGN_OR_RETURN(const json* structure, read_member(document, "structure", name));
-  LB_ASSIGN_OR_RETURN(const json* parameters, read_member(document, "parameters", name));
+Result<RouterFile> read_router(const Json& document, const std::string& folder, std::string_view name) {
+  LB_ASSIGN_OR_RETURN(const Json* types, read_member(document, "types", name));
+  LB_ASSIGN_OR_RETURN(const Json* structure, read_member(document, "structure", name));
+  LB_ASSIGN_OR_RETURN(const Json* parameters, read_member(document, "parameters", name));
   const auto* const mappings = core::find_member(*parameters, "route_mappings");
   if (mappings != nullptr && !mappings->empty()) {
     return unsupported(name, "'route_mappings' are not supported: queries and documents have routes of these names");
@@ -128,10 +128,10 @@ Result<RouterFile> read_router(const json& document, const std::string& folder, 
   RouterFile router;
   LB_ASSIGN_OR_RETURN(router.query, read_route(*structure, *types, kQueryRoute, folder, name));
   LB_ASSIGN_OR_RETURN(router.document, read_route(*structure, *types, kDocumentRoute, folder, name));
-  for (const auto& item : structure->items()) {
-    if (item.key() == kQueryRoute || item.key() == kDocumentRoute) continue;
+  for (const auto& [route, type] : structure->members()) {
+    if (route == kQueryRoute || route == kDocumentRoute) continue;
     return unsupported(
-        name, fmt::format("the route '{}' is not supported; supported are query and document", printable(item.key())));
+        name, fmt::format("the route '{}' is not supported; supported are query and document", printable(route)));
   }
   LB_ASSIGN_OR_RETURN(router.otherwise, read_default(*parameters, name));
   return router;

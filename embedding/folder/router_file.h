@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/inputs/text_role.h"
 
@@ -40,7 +40,7 @@ struct RouterFile {
 };
 
 // Reads the list in modules.json. `name` is the file's name, for messages. Returns kInvalidModel, naming the fault.
-[[nodiscard]] core::Result<std::vector<ListedModule>> read_module_list(const nlohmann::json& document,
+[[nodiscard]] core::Result<std::vector<ListedModule>> read_module_list(const core::Json& document,
                                                                        std::string_view name);
 
 // Returns whether the list begins with a router, whose file is kRouterFile in its folder.
@@ -48,7 +48,7 @@ struct RouterFile {
 
 // Reads the file of a router in `folder`. Returns kInvalidModel for a faulty file, and kUnsupported for routes other
 // than these two.
-[[nodiscard]] core::Result<RouterFile> read_router(const nlohmann::json& document, const std::string& folder,
+[[nodiscard]] core::Result<RouterFile> read_router(const core::Json& document, const std::string& folder,
                                                    std::string_view name);
 
 }  // namespace latebind::embedding

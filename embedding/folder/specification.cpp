@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
 #include "embedding/folder/default_pooling.h"
@@ -24,10 +24,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 using std::filesystem::path;
 
 // Reads a table of term weights, which replaces the network.
@@ -197,28 +197,28 @@ Result<std::size_t> Specification::token_limit(std::size_t wanted) const {
                 fmt::format("{} can take at most {} tokens a text; {} were asked for", name(), most, wanted));
 }
 
-json Specification::describe() const {
+Json Specification::describe() const {
   const auto names_of = [&](const auto& paths) {
-    json names = json::array();
+    Json names = Json::array();
     for (const auto& one : paths)
       names.push_back(files.relative(one));
     return names;
   };
-  json described;
+  Json described;
   described["name"] = name();
-  json& in = described["input"];
+  Json& in = described["input"];
   in = {{"kind", input.kind->name},         {"tokenizer", files.relative(input.tokenizer_file)},
         {"tokens_max", input.max_tokens},   {"token_types", input.token_types},
         {"prompts", input.prompts.by_name}, {"default_prompt", input.prompts.by_default}};
   if (input.roles) {
     for (const auto& [role, spec] :
          {std::pair{"query", &input.roles->query}, std::pair{"document", &input.roles->document}}) {
-      json& of_role = in["roles"][role];
+      Json& of_role = in["roles"][role];
       of_role = {{"prompt", spec->prompt}, {"tokens_max", spec->length}};
       if (spec->expansion) of_role["filled_up_with"] = spec->expansion->token;
     }
   }
-  json& computed = described["network"];
+  Json& computed = described["network"];
   computed = {{"form", network.term_table != nullptr ? "table"
                        : !network.weights.empty()    ? "weights"
                                                      : "onnx"},

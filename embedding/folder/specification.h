@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/folder/folder_contents.h"
 #include "embedding/folder/model_files.h"
@@ -75,7 +75,7 @@ struct Specification {
   // Tokenizer::from_vocabulary_files().
   [[nodiscard]] core::Result<Tokenizer> open_tokenizer() const;
   // Returns the specification as an object.
-  [[nodiscard]] nlohmann::json describe() const;
+  [[nodiscard]] core::Json describe() const;
 };
 
 // Reads the specification. Returns kNotFound, kInvalidModel or kUnsupported, naming the file and the key, and the

@@ -10,18 +10,17 @@
 #include <string>
 #include <string_view>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/quote.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 namespace {
 
-using core::is_text;
+using core::Json;
 using core::printable;
 using core::printable_json;
 using core::Status;
-using nlohmann::json;
 using std::filesystem::path;
 using Names = std::span<const std::string_view>;
 
@@ -29,15 +28,15 @@ bool is_among(std::string_view word, Names words) {
   return std::ranges::find(words, word) != words.end();
 }
 
-bool is_one_of(const json& value, Names words) {
-  return value.is_string() && is_among(value.get_ref<const std::string&>(), words);
+bool is_one_of(const Json& value, Names words) {
+  return value.is_string() && is_among(value.text(), words);
 }
 
-bool is_true(const json& value) {
+bool is_true(const Json& value) {
   return value.is_boolean() && value.get<bool>();
 }
 
-Status refuse(const path& file, std::string_view key, const json& value, std::string_view what) {
+Status refuse(const path& file, std::string_view key, const Json& value, std::string_view what) {
   return unsupported_file(file, fmt::format("'{}' is {}: {}", printable(key), printable_json(value), what));
 }
 
@@ -65,9 +64,9 @@ constexpr std::array<PassedOn, 3> kPassedOn{{
      "set it in tokenizer_config.json (for 'model_max_length': 'max_seq_length' in this file)"},
 }};
 
-Status check_passed_on(const path& file, std::string_view key, const json& value, const PassedOn& known) {
+Status check_passed_on(const path& file, std::string_view key, const Json& value, const PassedOn& known) {
   if (!value.is_object()) return invalid_file(file, fmt::format("'{}' is not an object", key));
-  for (const auto& [name, given] : value.items()) {
+  for (const auto& [name, given] : value.members()) {
     if (is_among(name, kSetByTheCaller) || is_among(name, known.without_effect)) continue;
     return refuse(file, fmt::format("{}.{}", key, name), given, fmt::format("not supported here; {}", known.instead));
   }
@@ -75,18 +74,18 @@ Status check_passed_on(const path& file, std::string_view key, const json& value
 }
 
 // Checks the arguments of the tokenizer's calls. Those for other media than text have no effect on texts.
-Status check_processing(const path& file, const json& value) {
+Status check_processing(const path& file, const Json& value) {
   constexpr std::array<std::string_view, 2> kOfTexts{"text", "common"};
   static constexpr std::array<std::string_view, 1> kPadding{"longest"};
   static constexpr std::array<std::string_view, 1> kTruncation{"longest_first"};
   static constexpr std::array<std::string_view, 1> kTensors{"pt"};
   if (!value.is_object()) return invalid_file(file, "'processing_kwargs' is not an object");
-  for (const auto& [kind, arguments] : value.items()) {
+  for (const auto& [kind, arguments] : value.members()) {
     if (!is_among(kind, kOfTexts) || arguments.is_null()) continue;
     if (!arguments.is_object()) {
       return invalid_file(file, fmt::format("'{}' of 'processing_kwargs' is not an object", kind));
     }
-    for (const auto& [key, given] : arguments.items()) {
+    for (const auto& [key, given] : arguments.members()) {
       const bool is_as_always = key == "padding"              ? is_true(given) || is_one_of(given, kPadding)
                                 : key == "truncation"         ? is_true(given) || is_one_of(given, kTruncation)
                                 : key == "return_tensors"     ? is_one_of(given, kTensors)
@@ -102,12 +101,12 @@ Status check_processing(const path& file, const json& value) {
 }
 
 // Checks the output of the network that is used for texts, and its name for the modules after it.
-Status check_modalities(const path& file, const json& config, const json& modalities, const TransformerUse& use) {
+Status check_modalities(const path& file, const Json& config, const Json& modalities, const TransformerUse& use) {
   constexpr std::string_view kKey = "modality_config";
   const std::string_view wanted = use.takes_logits ? "logits" : "last_hidden_state";
   if (!modalities.is_object()) return invalid_file(file, fmt::format("'{}' is not an object", kKey));
   const auto text = modalities.find("text");
-  if (text == modalities.end()) {
+  if (text == nullptr) {
     return unsupported_file(file,
                             fmt::format("'{}' has no 'text': a model that takes no texts is not supported", kKey));
   }
@@ -115,15 +114,15 @@ Status check_modalities(const path& file, const json& config, const json& modali
   const auto method = text->find("method");
   const auto output = text->find("method_output_name");
   for (const auto& [key, found] : {std::pair("method", method), std::pair("method_output_name", output)}) {
-    if (found == text->end()) {
+    if (found == nullptr) {
       return invalid_file(file, fmt::format("'text' of '{}' has no '{}'", kKey, key));
     }
   }
-  if (!is_text(*method, "forward")) {
+  if (*method != "forward") {
     return refuse(file, "modality_config.text.method", *method, "supported is 'forward'");
   }
   const bool is_alone = output->is_array() && output->size() == 1;
-  if (!is_text(is_alone ? output->front() : *output, wanted)) {
+  if ((is_alone ? output->front() : *output) != wanted) {
     return refuse(file, "modality_config.text.method_output_name", *output,
                   fmt::format("the modules of this model need '{}'", wanted));
   }
@@ -131,7 +130,7 @@ Status check_modalities(const path& file, const json& config, const json& modali
   if (called == nullptr) {
     return invalid_file(file, fmt::format("'{}' without 'module_output_name'", kKey));
   }
-  if (is_text(*called, use.module_output_name)) return {};
+  if (*called == use.module_output_name) return {};
   return refuse(file, "module_output_name", *called,
                 fmt::format("the modules of this model need '{}'", use.module_output_name));
 }
@@ -157,7 +156,7 @@ constexpr std::array<std::string_view, 19> kKnown{"max_seq_length",
                                                   "cache_dir",
                                                   "tokenizer_name_or_path"};
 
-Status check_key(const path& file, const json& config, const std::string& key, const json& value,
+Status check_key(const path& file, const Json& config, const std::string& key, const Json& value,
                  const TransformerUse& use) {
   if (!is_among(key, kKnown)) {
     return unsupported_file(file, fmt::format("'{}' is a key that sentence-transformers does not take; it takes {}",
@@ -185,7 +184,7 @@ Status check_key(const path& file, const json& config, const std::string& key, c
 Status check_transformer_keys(const ConfigFile& of_transformer, const TransformerUse& use) {
   const auto& [file, config] = of_transformer;
   if (!config) return {};
-  for (const auto& [key, value] : config->items())
+  for (const auto& [key, value] : config->members())
     LB_RETURN_IF_ERROR(check_key(file, *config, key, value, use));
   return {};
 }

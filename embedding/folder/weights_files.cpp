@@ -30,7 +30,7 @@ bool has_pytorch_weights(const std::function<bool(std::string_view name)>& has) 
 
 Result<std::vector<std::string>> weights_file_names(
     const std::function<bool(std::string_view name)>& has,
-    const std::function<Result<std::optional<nlohmann::json>>()>& read_index, const std::string& index_name,
+    const std::function<Result<std::optional<core::Json>>()>& read_index, const std::string& index_name,
     bool has_onnx_file) {
   if (has(kSafetensorsFile)) return std::vector<std::string>{std::string(kSafetensorsFile)};
   if (!has(kWeightsIndexFile)) return std::vector<std::string>();
@@ -41,8 +41,8 @@ Result<std::vector<std::string>> weights_file_names(
   const auto* const map = index ? core::find_member(*index, "weight_map") : nullptr;
   if (map == nullptr || !map->is_object() || map->empty()) return invalid("no object 'weight_map'");
   std::set<std::string> names;
-  for (const auto& [tensor, piece] : map->items()) {
-    if (!piece.is_string() || !is_plain_name(piece.get_ref<const std::string&>())) {
+  for (const auto& [tensor, piece] : map->members()) {
+    if (!piece.is_string() || !is_plain_name(piece.text())) {
       return invalid(fmt::format("tensor '{}' is in {}, which is not a file of the folder", printable(tensor),
                                  core::printable_json(piece)));
     }

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
+#include "core/json/value.h"
 #include "core/result.h"
 
 namespace latebind::embedding {
@@ -35,7 +35,7 @@ inline constexpr std::string_view kConvertPytorchWeights =
 // messages. Returns kNotFound for a missing piece, and kInvalidModel for a malformed list.
 [[nodiscard]] core::Result<std::vector<std::string>> weights_file_names(
     const std::function<bool(std::string_view name)>& has,
-    const std::function<core::Result<std::optional<nlohmann::json>>()>& read_index, const std::string& index_name,
+    const std::function<core::Result<std::optional<core::Json>>()>& read_index, const std::string& index_name,
     bool has_onnx_file);
 
 }  // namespace latebind::embedding

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/quote.h"
 #include "embedding/hub/name.h"
 
@@ -16,6 +16,7 @@ namespace {
 
 using core::header_value;
 using core::HttpHeaders;
+using core::Json;
 using core::JsonLimits;
 using core::parse_byte_count;
 using core::parse_json;
@@ -25,7 +26,6 @@ using core::read_text;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 constexpr std::size_t kFilesMax = 100'000;
 constexpr JsonLimits kAnswerLimits{.bytes_max = std::size_t{16} << 20, .depth_max = 64};
@@ -35,18 +35,18 @@ Status invalid(std::string_view name, std::string_view what) {
 }
 
 // A text that is the digest of a content; empty otherwise.
-std::string digest_in(const json& object, std::string_view key) {
-  const json* const found = core::find_member(object, key);
+std::string digest_in(const Json& object, std::string_view key) {
+  const Json* const found = core::find_member(object, key);
   if (found == nullptr || !found->is_string()) return {};
   auto text = found->get<std::string>();
   return is_commit(text) ? text : std::string();
 }
 
 // The blob of a file: large files are named by SHA-256, others by git's name. std::nullopt if the hub gives neither.
-std::optional<FileInfo> blob_in(const json& file, std::string_view sha256, std::string_view git_name) {
+std::optional<FileInfo> blob_in(const Json& file, std::string_view sha256, std::string_view git_name) {
   FileInfo info{.etag = std::string(sha256.empty() ? git_name : sha256), .size = std::nullopt};
   if (info.etag.empty()) return std::nullopt;
-  const json* const size = core::find_member(file, "size");
+  const Json* const size = core::find_member(file, "size");
   if (size != nullptr && size->is_number_unsigned()) info.size = size->get<std::uint64_t>();
   return info;
 }
@@ -67,10 +67,10 @@ Result<ModelInfo> parse_model_info(std::string_view text, std::string_view name)
   if (siblings->size() > kFilesMax) {
     return invalid(name, fmt::format("{} files are above the limit of {}", siblings->size(), kFilesMax));
   }
-  for (const json& sibling : *siblings) {
+  for (const Json& sibling : *siblings) {
     LB_ASSIGN_OR_RETURN(std::string file, read_text(sibling, "rfilename", "", name));
     if (!is_file_name(file)) continue;
-    const json* const large = core::find_member(sibling, "lfs");
+    const Json* const large = core::find_member(sibling, "lfs");
     const std::string sha256 = large != nullptr ? digest_in(*large, "sha256") : std::string();
     // Git's name of a large file is the name of its pointer.
     if (auto blob = blob_in(sibling, sha256, large != nullptr ? std::string() : digest_in(sibling, "blobId")))
@@ -87,7 +87,7 @@ std::optional<FileList> parse_tree(std::string_view text) {
   const auto* const files = core::find_member(*document, "files");
   if (!version.ok() || !version->has_value() || files == nullptr || !files->is_object()) return std::nullopt;
   FileList list;
-  for (const auto& [name, file] : files->items()) {
+  for (const auto& [name, file] : files->members()) {
     if (!is_file_name(name)) continue;
     list.files.push_back(name);
     const bool is_pointer = core::find_member(file, "lfs_sha256") != nullptr;

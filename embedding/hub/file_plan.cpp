@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/quote.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/folder/onnx_files.h"
@@ -19,13 +19,13 @@
 namespace latebind::embedding::hub {
 namespace {
 
+using core::Json;
 using core::parse_json;
 using core::printable;
 using core::read_text;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 using Names = std::set<std::string, std::less<>>;
 
@@ -36,7 +36,7 @@ struct Route {
                                      // config.json describes
 };
 
-Result<json> read_whole(const ReadFile& read, const std::string& name) {
+Result<Json> read_whole(const ReadFile& read, const std::string& name) {
   LB_ASSIGN_OR_RETURN(const std::string text, read(name));
   return parse_json(text, name);
 }
@@ -60,7 +60,7 @@ Result<std::vector<Route>> read_routes(const Names& files, const ReadFile& read,
   const std::string file = "modules.json";
   if (!files.contains(file)) return std::vector{Route{.folders = {""}}};
   lists.push_back(file);
-  LB_ASSIGN_OR_RETURN(const json modules, read_whole(read, file));
+  LB_ASSIGN_OR_RETURN(const Json modules, read_whole(read, file));
   LB_ASSIGN_OR_RETURN(const auto list, read_module_list(modules, file));
   std::vector<Route> routes;
   if (!begins_with_router(list)) {
@@ -70,7 +70,7 @@ Result<std::vector<Route>> read_routes(const Names& files, const ReadFile& read,
   const std::string& folder = list.front().folder;
   const std::string router_file = fmt::format("{}{}{}", folder, folder.empty() ? "" : "/", kRouterFile);
   lists.push_back(router_file);
-  LB_ASSIGN_OR_RETURN(const json document, read_whole(read, router_file));
+  LB_ASSIGN_OR_RETURN(const Json document, read_whole(read, router_file));
   LB_ASSIGN_OR_RETURN(const RouterFile router, read_router(document, folder, router_file));
   for (const TextRole role : {TextRole::kDocument, TextRole::kQuery}) {
     std::vector<ListedModule> whole = router.modules_of(role);
@@ -101,15 +101,15 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
                                             const std::string& model) {
   const std::string config_name = folder + "config.json";
   LB_ASSIGN_OR_RETURN(const std::string text, read(config_name));
-  LB_ASSIGN_OR_RETURN(const json config, parse_json(text, config_name));
+  LB_ASSIGN_OR_RETURN(const Json config, parse_json(text, config_name));
   LB_ASSIGN_OR_RETURN(const std::string type, read_text(config, "model_type", "", config_name));
   const std::string onnx =
       first_of(files, {folder + "onnx/model.onnx", folder + "model.onnx", "onnx/model.onnx", "model.onnx"});
   if (find_architecture(type) != nullptr) {
     const std::string index_name = folder + std::string(kWeightsIndexFile);
-    const auto read_index = [&]() -> Result<std::optional<json>> {
+    const auto read_index = [&]() -> Result<std::optional<Json>> {
       LB_ASSIGN_OR_RETURN(const std::string index, read(index_name));
-      LB_ASSIGN_OR_RETURN(json document, parse_json(index, index_name, kWeightsIndexLimits));
+      LB_ASSIGN_OR_RETURN(Json document, parse_json(index, index_name, kWeightsIndexLimits));
       return std::optional(std::move(document));
     };
     LB_ASSIGN_OR_RETURN(
@@ -153,8 +153,8 @@ Result<FoundTokenizer> tokenizer_of(const Names& files, const std::string& folde
   const std::string config_name = folder + "config.json";
   if (!files.contains(config_name)) return FoundTokenizer{.missing = "tokenizer.json"};
   LB_ASSIGN_OR_RETURN(const std::string text, read(config_name));
-  LB_ASSIGN_OR_RETURN(const json config, parse_json(text, config_name));
-  std::optional<json> tokenizer_config;
+  LB_ASSIGN_OR_RETURN(const Json config, parse_json(text, config_name));
+  std::optional<Json> tokenizer_config;
   if (const std::string name = folder + std::string(kTokenizerConfigFile); files.contains(name)) {
     LB_ASSIGN_OR_RETURN(const std::string tokenizer_text, read(name));
     LB_ASSIGN_OR_RETURN(tokenizer_config, parse_json(tokenizer_text, name, kTokenizerConfigLimits));

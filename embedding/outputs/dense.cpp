@@ -10,8 +10,8 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
-using nlohmann::json;
 
 namespace {
 
@@ -91,11 +91,11 @@ void DenseOutput::complete(std::span<float> row) const {
   if (parameters_.normalize) correct_length(row);
 }
 
-json DenseOutput::describe() const {
+Json DenseOutput::describe() const {
   return {{"pooling", name_of_pooling(parameters_.pooling)},
           {"modules", describe_modules(parameters_.modules)},
           {"length_1", parameters_.normalize},
-          {"kept_dimensions", parameters_.kept_dimensions > 0 ? json(parameters_.kept_dimensions) : json()},
+          {"kept_dimensions", parameters_.kept_dimensions > 0 ? Json(parameters_.kept_dimensions) : Json()},
           {"dimensions", parameters_.matryoshka_dimensions}};
 }
 

@@ -35,7 +35,7 @@ class DenseOutput final : public Output {
   [[nodiscard]] bool pools_here() const override { return parameters_.pools_here; }
   [[nodiscard]] graph::PoolingMode pooling() const override { return parameters_.pooling; }
   [[nodiscard]] bool normalizes() const override { return parameters_.normalize; }
-  [[nodiscard]] nlohmann::json describe() const override;
+  [[nodiscard]] core::Json describe() const override;
 
   [[nodiscard]] const std::vector<std::size_t>& matryoshka_dimensions() const {
     return parameters_.matryoshka_dimensions;

@@ -15,10 +15,10 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 namespace {
 
@@ -64,8 +64,8 @@ Result<std::shared_ptr<const Output>> read_multi_vector(const Declaration& given
   }
   if (const auto& own = given.contents.own.read) {
     // Other functions belong to other kinds of models, and select the sum here.
-    const json* const compared = core::find_member(*own, "similarity_fn_name");
-    read.compares_by_mean = compared != nullptr && core::is_text(*compared, "meanmaxsim");
+    const Json* const compared = core::find_member(*own, "similarity_fn_name");
+    read.compares_by_mean = compared != nullptr && *compared == "meanmaxsim";
   }
   return std::shared_ptr<const Output>(std::make_shared<const MultiVectorOutput>(std::move(read)));
 }
@@ -126,7 +126,7 @@ void MultiVectorOutput::take(std::span<const float> numbers, const ModelEnd& end
     correct_length({vector, end.dimension});
 }
 
-json MultiVectorOutput::describe() const {
+Json MultiVectorOutput::describe() const {
   return {{"modules", describe_modules(parameters_.modules)},
           {"length_1", parameters_.normalize},
           {"compared_by", parameters_.compares_by_mean ? "meanmaxsim" : "maxsim"}};

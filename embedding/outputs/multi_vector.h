@@ -28,7 +28,7 @@ class MultiVectorOutput final : public Output {
   [[nodiscard]] core::Result<ModelEnd> find_end(const OnnxFile& file, bool from_states) const override;
   void take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
             std::vector<float>& scratch) const override;
-  [[nodiscard]] nlohmann::json describe() const override;
+  [[nodiscard]] core::Json describe() const override;
 
   [[nodiscard]] bool normalizes_tokens() const { return parameters_.normalize; }
   [[nodiscard]] std::size_t dimension() const { return parameters_.dimension; }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/graph/onnx_reader.h"
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/folder/folder_contents.h"
@@ -102,7 +102,7 @@ class Output {
   [[nodiscard]] virtual bool normalizes() const { return false; }
 
   // Returns the parameters as an object, for people and programs.
-  [[nodiscard]] virtual nlohmann::json describe() const = 0;
+  [[nodiscard]] virtual core::Json describe() const = 0;
 
  private:
   const OutputKind* kind_;
@@ -127,7 +127,7 @@ struct HeadKind {
   bool is_default_task = false;
   std::string_view module_output_name = "token_embeddings";
   bool (*is_known)(const Architecture& architecture);
-  core::Result<NetworkHead> (*read)(const Architecture& architecture, const nlohmann::json& config,
+  core::Result<NetworkHead> (*read)(const Architecture& architecture, const core::Json& config,
                                     const std::filesystem::path& file);
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 
 #include "core/platform/files/folders.h"
@@ -24,8 +25,8 @@ using core::Status;
 using core::StatusCode;
 
 // The order matters: a folder's own output is of the first kind that it declares.
-constexpr std::array<const OutputKind*, 5> kKinds{&kMultiVectorOutput, &kSparseOutput, &kScoreOutput, &kDenseOutput,
-                                                  &kTokenVectorsOutput};
+constexpr const OutputKind* kKinds[] = {&kMultiVectorOutput, &kSparseOutput, &kScoreOutput, &kDenseOutput,
+                                        &kTokenVectorsOutput};
 
 }  // namespace
 
@@ -53,7 +54,7 @@ Result<const OutputKind*> read_output_kind(const Declaration& given) {
 
 const OutputKind* find_output_kind(std::string_view name) {
   const auto* const found = std::ranges::find(kKinds, name, &OutputKind::name);
-  return found != kKinds.end() ? *found : nullptr;
+  return found != std::end(kKinds) ? *found : nullptr;
 }
 
 Status no_such_output(std::string_view model, std::string_view wanted, const OutputList& outputs) {

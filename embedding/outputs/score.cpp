@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
 #include "embedding/folder/known_words.h"
@@ -18,9 +18,9 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::read_text;
 using core::Result;
-using nlohmann::json;
 using std::filesystem::path;
 
 namespace {
@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t kLabelsMax = 4096;
 
 // Reads the names by number in "id2label", or "num_labels" without names. Without both, transformers assumes two.
-Result<std::vector<std::string>> read_labels(const json& config, const path& file) {
+Result<std::vector<std::string>> read_labels(const Json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
   const auto* const names = core::find_member(config, "id2label");
   if (names == nullptr) {
@@ -44,7 +44,7 @@ Result<std::vector<std::string>> read_labels(const json& config, const path& fil
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < names->size(); ++i) {
     const auto label = names->find(fmt::format("{}", i));
-    if (label == names->end()) return invalid_file(file, fmt::format("'id2label' has no label {}", i));
+    if (label == nullptr) return invalid_file(file, fmt::format("'id2label' has no label {}", i));
     labels.push_back(label->is_string() ? label->get<std::string>() : label->dump());
   }
   return labels;
@@ -56,17 +56,17 @@ struct NamedFunction {
   path file{};
   const char* key = "";
 };
-Result<NamedFunction> find_function(const ConfigFile& own, const json& config, const path& config_file) {
-  const auto named_in = [](const json& object, const path& file, const char* key) -> Result<NamedFunction> {
+Result<NamedFunction> find_function(const ConfigFile& own, const Json& config, const path& config_file) {
+  const auto named_in = [](const Json& object, const path& file, const char* key) -> Result<NamedFunction> {
     LB_ASSIGN_OR_RETURN(std::string name, read_text(object, key, "", platform::path_to_utf8(file)));
     return NamedFunction{.name = std::move(name), .file = file, .key = key};
   };
   constexpr const char* kKey = "activation_fn";
-  if (own.read && own.read->contains(kKey) && !own.read->at(kKey).is_null()) return named_in(*own.read, own.file, kKey);
+  if (own.read && own.read->contains(kKey) && !(*own.read)[kKey].is_null()) return named_in(*own.read, own.file, kKey);
   const auto* const older = core::find_member(config, "sentence_transformers");
   if (older != nullptr && older->is_object() && older->contains(kKey)) return named_in(*older, config_file, kKey);
   constexpr const char* kOldest = "sbert_ce_default_activation_function";
-  if (config.contains(kOldest) && !config.at(kOldest).is_null()) return named_in(config, config_file, kOldest);
+  if (config.contains(kOldest) && !config[kOldest].is_null()) return named_in(config, config_file, kOldest);
   return NamedFunction{};
 }
 
@@ -94,7 +94,7 @@ bool names_no_prompt(const ConfigFile& own) {
   const auto* const name = core::find_member(*own.read, "default_prompt_name");
   if (name == nullptr || !name->is_string()) return false;
   const auto* const prompts = core::find_member(*own.read, "prompts");
-  return prompts == nullptr || !prompts->is_object() || !prompts->contains(name->get_ref<const std::string&>());
+  return prompts == nullptr || !prompts->is_object() || !prompts->contains(name->text());
 }
 
 Result<std::shared_ptr<const Output>> read_score_output(const Declaration& given, const NetworkSpec& network) {
@@ -122,7 +122,7 @@ Result<std::shared_ptr<const Output>> read_score_output(const Declaration& given
   return std::shared_ptr<const Output>(std::make_shared<const ScoreOutput>(std::move(read)));
 }
 
-Result<NetworkHead> read_classifier_head(const Architecture& architecture, const json& config, const path& file) {
+Result<NetworkHead> read_classifier_head(const Architecture& architecture, const Json& config, const path& file) {
   LB_ASSIGN_OR_RETURN(ClassifierHead head, architecture.read_classifier(config, file));
   return NetworkHead(std::move(head));
 }
@@ -169,7 +169,7 @@ void ScoreOutput::take(std::span<const float> numbers, const ModelEnd& /*end*/, 
   std::ranges::copy(numbers, target.numbers);
 }
 
-json ScoreOutput::describe() const {
+Json ScoreOutput::describe() const {
   return {{"labels", parameters_.labels},
           {"activation", parameters_.function == ScoreFunction::kSigmoid ? "sigmoid" : "identity"}};
 }

@@ -36,7 +36,7 @@ class ScoreOutput final : public Output {
   void take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
             std::vector<float>& scratch) const override;
   [[nodiscard]] graph::PoolingMode pooling() const override { return parameters_.pooling; }
-  [[nodiscard]] nlohmann::json describe() const override;
+  [[nodiscard]] core::Json describe() const override;
 
   [[nodiscard]] const std::vector<std::string>& labels() const { return parameters_.labels; }
   [[nodiscard]] ScoreFunction function() const { return parameters_.function; }

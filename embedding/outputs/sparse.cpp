@@ -16,10 +16,10 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 namespace {
 
@@ -32,7 +32,7 @@ bool declares_sparse(const Declaration& given) {
 // Reads the rule of SpladePooling. Ignores the file's dimension, because vectors have a number for each entry of the
 // vocabulary.
 Result<SparseRule> read_pooling_rule(const ModelFiles& files, const std::filesystem::path& file) {
-  LB_ASSIGN_OR_RETURN(const json config, read_module_config(files, file));
+  LB_ASSIGN_OR_RETURN(const Json config, read_module_config(files, file));
   constexpr std::array<std::string_view, 2> kStrategies{"max", "sum"};
   LB_ASSIGN_OR_RETURN(const std::string strategy, read_word(config, "pooling_strategy", file, kStrategies));
   constexpr std::array<std::string_view, 2> kFunctions{"relu", "log1p_relu"};
@@ -71,7 +71,7 @@ Result<std::shared_ptr<const Output>> read_sparse_output(const Declaration& give
       std::make_shared<const SparseOutput>(rule, head != nullptr ? std::optional(*head) : std::nullopt));
 }
 
-Result<NetworkHead> read_vocabulary_head(const Architecture& architecture, const json& config,
+Result<NetworkHead> read_vocabulary_head(const Architecture& architecture, const Json& config,
                                          const std::filesystem::path& file) {
   LB_ASSIGN_OR_RETURN(VocabularyHead head, architecture.read_vocabulary(config, file));
   return NetworkHead(std::move(head));
@@ -149,7 +149,7 @@ void SparseOutput::take(std::span<const float> numbers, const ModelEnd& end, con
   read_sparse(scratch, rule_, *target.sparse);
 }
 
-json SparseOutput::describe() const {
+Json SparseOutput::describe() const {
   return {{"weight", rule_.log_twice ? "log1p_log1p_relu" : "log1p_relu"},
           {"pooling", rule_.sums ? "sum" : "max"},
           {"weights_max", rule_.most}};

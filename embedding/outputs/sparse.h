@@ -24,7 +24,7 @@ class SparseOutput final : public Output {
     table.weigh(ids, rule_, to);
   }
   [[nodiscard]] graph::PoolingMode pooling() const override { return graph::PoolingMode::kMax; }
-  [[nodiscard]] nlohmann::json describe() const override;
+  [[nodiscard]] core::Json describe() const override;
 
   // The rule from the network's numbers to weights.
   [[nodiscard]] const SparseRule& rule() const { return rule_; }

@@ -34,8 +34,8 @@ void TokenVectorsOutput::take(std::span<const float> numbers, const ModelEnd& en
   take_token_vectors(numbers, end.dimension, tokens, target.numbers);
 }
 
-nlohmann::json TokenVectorsOutput::describe() const {
-  return nlohmann::json::object();
+core::Json TokenVectorsOutput::describe() const {
+  return core::Json::object();
 }
 
 float* take_token_vectors(std::span<const float> numbers, std::size_t dimension, const RowTokens& tokens, float* to) {

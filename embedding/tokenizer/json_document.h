@@ -1,15 +1,12 @@
-// Parses a tokenizer.json in one pass: a model's vocabulary and merges go directly into their lists, the rest into a
-// small tree. Nearly all entries of the lists are plain (plain_json.h) and bypass the parser, which is ten times as
-// fast.
+// Reads a tokenizer.json: a model's vocabulary and merges go directly into their lists (json_lists.h), the rest becomes
+// a small tree of values.
 //
-// Nesting and the number of values are limited, and duplicate keys are rejected. Parts that are not needed (padding,
-// truncation) are checked as JSON but not kept. Stateless functions, any thread.
-// not kept. Stateless functions, any thread.
+// Nesting and the number of values are limited, and duplicate keys are rejected. Stateless functions, any thread.
 #pragma once
 
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/tokenizer/json_number.h"
 #include "embedding/tokenizer/token_model.h"
@@ -17,15 +14,14 @@
 namespace latebind::embedding {
 
 struct JsonDocument {
-  // An object. Values that were not kept are `true`. These include model.vocab if it is an object or an array, and
-  // model.merges if it is an array.
-  nlohmann::json root;
+  // An object. The lists are `true` in it: model.vocab if it is an object or an array, and model.merges if it is an
+  // array.
+  core::Json root;
   ModelLists lists;
 };
 
-// Returns kInvalidModel with the position at which the text is not JSON, or kUnsupported if a limit is exceeded.
-// Messages do not name the file. The merges are views into the text. `scores` says how the scores of Unigram are
-// rounded.
+// Returns kInvalidModel with the mistake in the text and its place. Messages do not name the file. The merges are views
+// into the text. `scores` says how the scores of Unigram are rounded.
 [[nodiscard]] core::Result<JsonDocument> read_json_document(std::string_view json,
                                                             NumberRounding scores = NumberRounding::kReference);
 

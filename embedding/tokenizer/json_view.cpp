@@ -11,19 +11,18 @@
 
 namespace latebind::embedding {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
-Result<JsonView> JsonView::object(const json& value, std::string name) {
+Result<JsonView> JsonView::object(const Json& value, std::string name) {
   if (!value.is_object()) return Status(StatusCode::kInvalidModel, fmt::format("{} is not an object", name));
   return JsonView(value, std::move(name));
 }
 
-const json* JsonView::find(std::string_view key) const {
-  const auto it = value_->find(key);
-  return it == value_->end() ? nullptr : &*it;
+const Json* JsonView::find(std::string_view key) const {
+  return value_->find(key);
 }
 
 Status JsonView::wrong_kind(std::string_view key, std::string_view expected) const {
@@ -32,13 +31,13 @@ Status JsonView::wrong_kind(std::string_view key, std::string_view expected) con
 }
 
 Result<bool> JsonView::boolean(std::string_view key) const {
-  const json* value = find(key);
+  const Json* value = find(key);
   if (value == nullptr || !value->is_boolean()) return wrong_kind(key, "true or false");
   return value->get<bool>();
 }
 
 Result<std::string> JsonView::string(std::string_view key) const {
-  const json* value = find(key);
+  const Json* value = find(key);
   if (value == nullptr || !value->is_string()) return wrong_kind(key, "a string");
   return value->get<std::string>();
 }
@@ -53,25 +52,25 @@ Result<std::string> JsonView::character(std::string_view key) const {
 }
 
 Result<std::uint64_t> JsonView::whole_number(std::string_view key) const {
-  const json* value = find(key);
+  const Json* value = find(key);
   if (value == nullptr || !value->is_number_unsigned()) return wrong_kind(key, "a whole number from 0");
   return value->get<std::uint64_t>();
 }
 
-Result<const json*> JsonView::array(std::string_view key) const {
-  const json* value = find(key);
+Result<const Json*> JsonView::array(std::string_view key) const {
+  const Json* value = find(key);
   if (value == nullptr || !value->is_array()) return wrong_kind(key, "an array");
   return value;
 }
 
 Result<JsonView> JsonView::object(std::string_view key) const {
-  const json* value = find(key);
+  const Json* value = find(key);
   if (value == nullptr || !value->is_object()) return wrong_kind(key, "an object");
   return JsonView(*value, fmt::format("{}.{}", name_, key));
 }
 
 Status JsonView::only_keys(std::initializer_list<std::string_view> known) const {
-  for (const auto& [key, value] : value_->items()) {
+  for (const auto& [key, value] : value_->members()) {
     if (std::find(known.begin(), known.end(), key) == known.end() && !value.is_null()) {
       return {StatusCode::kUnsupported, fmt::format("{} has the key {}, which is not supported{}", name_,
                                                     core::quoted(key), core::supported_instead(key, known))};
@@ -80,7 +79,7 @@ Status JsonView::only_keys(std::initializer_list<std::string_view> known) const 
   return {};
 }
 
-Result<std::int32_t> token_id(const json& value, std::size_t id_end, std::string_view place) {
+Result<std::int32_t> token_id(const Json& value, std::size_t id_end, std::string_view place) {
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= id_end) {
     return Status(StatusCode::kInvalidModel, fmt::format("{} is not the id of a token (below {})", place, id_end));
   }

@@ -159,14 +159,14 @@ core::Result<std::vector<Part>> read_sequence(const JsonView& view, std::string_
   constexpr std::size_t kPartsMax = 16;
   constexpr std::size_t kGrowthMax = 4096;
   LB_RETURN_IF_ERROR(view.only_keys({"type", key}));
-  LB_ASSIGN_OR_RETURN(const nlohmann::json* objects, view.array(key));
+  LB_ASSIGN_OR_RETURN(const core::Json* objects, view.array(key));
   const auto refused = [&view](const std::string& what) {
     return core::Status(core::StatusCode::kUnsupported, view.name() + what);
   };
   if (objects->size() > kPartsMax) return refused(" has more than " + std::to_string(kPartsMax) + " parts");
   std::vector<Part> read_parts;
   std::size_t growth = 1;
-  for (const nlohmann::json& object : *objects) {
+  for (const core::Json& object : *objects) {
     const std::string place = view.name() + "." + std::string(key) + "[" + std::to_string(read_parts.size()) + "]";
     LB_ASSIGN_OR_RETURN(const JsonView inner, JsonView::object(object, place));
     LB_ASSIGN_OR_RETURN(const std::string type, inner.string("type"));

@@ -1,5 +1,5 @@
 // PlainJson: takes the plain entries of large lists from the front of a JSON text: punctuation, integers, and strings
-// without an escape. A JSON parser reads everything else.
+// without an escape. core/json reads everything else.
 //
 // Whatever it takes, the parser would have read in the same way. If it takes nothing, there may be an error or just a
 // less common form, and its position is then meaningless. The text must be well-formed UTF-8, since strings are not
@@ -30,6 +30,16 @@ class PlainJson {
     if (at_ == end_ || *at_ != mark) return false;
     ++at_;
     return true;
+  }
+  // Skips white space, and returns whether this character follows.
+  bool is_before(char mark) {
+    skip_spaces();
+    return at_ != end_ && *at_ == mark;
+  }
+  // Skips white space, and returns whether the text ends there.
+  bool is_at_end() {
+    skip_spaces();
+    return at_ == end_;
   }
   // Takes white space, then a string, and returns its content.
   std::optional<std::string_view> take_string() {
@@ -62,6 +72,39 @@ class PlainJson {
     const auto number = take_json_number(rest, rounding);
     at_ = end_ - rest.size();
     return number;
+  }
+
+  // Takes white space, then any string, and returns it as it is written, with its quotes. Its escapes are not checked.
+  std::optional<std::string_view> take_written_string() {
+    skip_spaces();
+    const char* const begin = at_;
+    if (!take('"')) return std::nullopt;
+    for (;;) {
+      skip_plain();
+      if (end_ - at_ < 2) break;
+      if (*at_ == '"') break;
+      at_ += *at_ == '\\' ? 2 : 1;
+    }
+    if (!take('"')) return std::nullopt;
+    return std::string_view(begin, static_cast<std::size_t>(at_ - begin));
+  }
+  // Skips white space, then any value, as far as its brackets and its strings say, which are not checked otherwise.
+  bool skip_value() {
+    skip_spaces();
+    const char* const begin = at_;
+    for (std::size_t depth = 0; at_ != end_;) {
+      const char c = *at_;
+      if (c == '"') {
+        if (!take_written_string()) return false;
+      } else if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
+        break;
+      } else {
+        if (c == '{' || c == '[') ++depth;
+        if (c == '}' || c == ']') --depth;
+        ++at_;
+      }
+    }
+    return at_ != begin;
   }
 
  private:

@@ -15,13 +15,13 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 Result<NormalizerPtr> read_normalizer(const JsonView& root) {
-  const json* value = root.find("normalizer");
+  const Json* value = root.find("normalizer");
   if (value == nullptr || value->is_null()) return NormalizerPtr();
   LB_ASSIGN_OR_RETURN(const JsonView view, JsonView::object(*value, "normalizer"));
   LB_ASSIGN_OR_RETURN(const auto read, find_part(view, kNormalizers));
@@ -29,7 +29,7 @@ Result<NormalizerPtr> read_normalizer(const JsonView& root) {
 }
 
 Result<PreTokenizerPtr> read_pre_tokenizer(const JsonView& root) {
-  const json* value = root.find("pre_tokenizer");
+  const Json* value = root.find("pre_tokenizer");
   if (value == nullptr || value->is_null()) return PreTokenizerPtr();
   LB_ASSIGN_OR_RETURN(const JsonView view, JsonView::object(*value, "pre_tokenizer"));
   LB_ASSIGN_OR_RETURN(const auto read, find_part(view, kPreTokenizers));
@@ -37,7 +37,7 @@ Result<PreTokenizerPtr> read_pre_tokenizer(const JsonView& root) {
 }
 
 Result<TokenModelPtr> read_model(const JsonView& root, ModelLists lists) {
-  const json* value = root.find("model");
+  const Json* value = root.find("model");
   if (value == nullptr) return Status(StatusCode::kInvalidModel, "the file has no 'model'");
   LB_ASSIGN_OR_RETURN(const JsonView view, JsonView::object(*value, "model"));
   // Files of early versions do not name the model, and the reference takes the first type that fits.
@@ -48,7 +48,7 @@ Result<TokenModelPtr> read_model(const JsonView& root, ModelLists lists) {
 }
 
 Result<PostProcessor> read_post_processor(const JsonView& root, std::size_t id_end) {
-  const json* value = root.find("post_processor");
+  const Json* value = root.find("post_processor");
   if (value == nullptr || value->is_null()) return PostProcessor{};
   LB_ASSIGN_OR_RETURN(const JsonView view, JsonView::object(*value, "post_processor"));
   LB_ASSIGN_OR_RETURN(const auto read, find_part(view, kPostProcessors));
@@ -56,7 +56,7 @@ Result<PostProcessor> read_post_processor(const JsonView& root, std::size_t id_e
 }
 
 Result<DecoderPtr> read_decoder(const JsonView& root) {
-  const json* value = root.find("decoder");
+  const Json* value = root.find("decoder");
   if (value == nullptr || value->is_null()) return DecoderPtr();
   LB_ASSIGN_OR_RETURN(const JsonView view, JsonView::object(*value, "decoder"));
   LB_ASSIGN_OR_RETURN(const auto read, find_part(view, kDecoders));
@@ -66,13 +66,13 @@ Result<DecoderPtr> read_decoder(const JsonView& root) {
 // The id in the file must be the one that the reference assigns to the token: that of the vocabulary, or else the next
 // free one from the vocabulary's size on.
 Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
-  const json* value = root.find("added_tokens");
+  const Json* value = root.find("added_tokens");
   if (value == nullptr) return {};
-  LB_ASSIGN_OR_RETURN(const json* array, root.array("added_tokens"));
+  LB_ASSIGN_OR_RETURN(const Json* array, root.array("added_tokens"));
   std::unordered_map<std::string, std::size_t> seen;
   const Vocabulary& vocabulary = file.parts.model->vocabulary();
   std::uint64_t next_id = vocabulary.size();
-  for (const json& element : *array) {
+  for (const Json& element : *array) {
     LB_ASSIGN_OR_RETURN(const JsonView view,
                         JsonView::object(element, fmt::format("added_tokens[{}]", &element - &array->front())));
     LB_RETURN_IF_ERROR(view.only_keys({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"}));

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/model/part_reader.h"
 #include "core/platform/files/folders.h"
 #include "core/text/git_lfs.h"
@@ -20,12 +20,12 @@ namespace latebind::embedding {
 namespace {
 
 using core::ElementType;
+using core::Json;
 using core::parse_json;
 using core::printable;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 constexpr std::size_t kLengthBytes = 8;
 
@@ -70,14 +70,14 @@ std::optional<std::uint64_t> bytes_of(std::span<const std::int64_t> shape, unsig
   return total / 8;
 }
 
-Result<std::vector<std::int64_t>> read_shape(const json& tensor) {
+Result<std::vector<std::int64_t>> read_shape(const Json& tensor) {
   const auto* const found = core::find_member(tensor, "shape");
   if (found == nullptr || !found->is_array()) return Status(StatusCode::kInvalidModel, "no array 'shape'");
   if (found->size() > core::kRankMax) {
     return Status(StatusCode::kInvalidModel, fmt::format("{} dimensions, at most {}", found->size(), core::kRankMax));
   }
   std::vector<std::int64_t> shape;
-  for (const json& dim : *found) {
+  for (const Json& dim : *found) {
     if (!dim.is_number_unsigned() || dim.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
       return Status(StatusCode::kInvalidModel, fmt::format("the dimension {} is no size", printable(dim.dump())));
     }
@@ -138,12 +138,11 @@ Status Safetensors::read_header() {
 
   std::string text(static_cast<std::size_t>(header_bytes), '\0');
   if (!file.read(kLengthBytes, std::as_writable_bytes(std::span(text)))) return file.why_not();
-  LB_ASSIGN_OR_RETURN(const json header, parse_json(text, name_, {.bytes_max = kHeaderBytesMax, .depth_max = 4}));
+  LB_ASSIGN_OR_RETURN(const Json header, parse_json(text, name_, {.bytes_max = kHeaderBytesMax, .depth_max = 4}));
   if (!header.is_object()) return invalid("the header is no JSON object");
 
-  for (const auto& item : header.items()) {
-    const std::string& name = item.key();
-    const json& tensor = item.value();
+  for (const auto& [key, tensor] : header.members()) {
+    const std::string& name = key;
     if (name == "__metadata__") continue;
     const auto refused = [&](std::string_view what) {
       return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", place_of(name_, name), what));

@@ -8,11 +8,11 @@
 #include <span>
 #include <string_view>
 
+#include "core/json/value.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/files/output_file.h"
 #include "core/platform/files/temporary_folder.h"
-#include "hosts/onnxruntime/json_text.h"
 #include "hosts/onnxruntime/session_settings.h"
 
 namespace latebind::provider {
@@ -50,13 +50,12 @@ void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxP
   const platform::TemporaryFolder folder = temporary_folder();
   const fs::path model = folder.path() / "model.onnx";
   require(platform::write_file_unsynced(model, std::as_bytes(std::span(part.model))));
-  std::string words;
-  for (const std::string& target : targets)
-    words += (words.empty() ? "" : ",") + json_quoted(target);
-  const std::string arguments = "{\"model\":" + json_quoted(platform::path_to_utf8(model)) +
-                                ",\"output\":" + json_quoted(platform::path_to_utf8(bundle)) +
-                                ",\"name\":\"model\",\"strict\":true,\"target\":[" + words + "]}";
-  auto job = runtime.start("compile", arguments);
+  const core::Json arguments{{"model", platform::path_to_utf8(model)},
+                             {"output", platform::path_to_utf8(bundle)},
+                             {"name", "model"},
+                             {"strict", true},
+                             {"target", targets}};
+  auto job = runtime.start("compile", arguments.dump());
   if (!job.ok()) throw failure_of("Latebind: " + name, job.status());
   for (bool is_over = false; !is_over;) {
     const auto progress = job->wait(std::chrono::milliseconds(60'000));

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/graph/onnx_types.h"
+#include "core/json/value.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/process_generation.h"
-#include "hosts/onnxruntime/json_text.h"
 
 namespace latebind::provider {
 namespace {
@@ -330,28 +330,28 @@ Attestation LoadedPart::attestation() const {
 std::string attestations_as_json() {
   Living& all = living();
   const core::MutexLock lock(all.mutex);
-  std::string json = "[";
+  core::Json parts = core::Json::array();
   for (const LoadedPart* part : all.parts) {
     const Attestation active = part->attestation();
-    if (json.size() > 1) json += ", ";
-    json += "{\"node\": " + json_quoted(part->name()) +
-            ", \"device\": " + json_quoted(active.backend + ":" + active.device) +
-            ", \"full_name\": " + json_quoted(active.device_full_name) +
-            ", \"precision\": " + json_quoted(active.precision) +
-            ", \"runtime_version\": " + json_quoted(active.runtime_version) +
-            ", \"library\": " + json_quoted(active.library_file) + ", \"threads\": " + std::to_string(active.threads) +
-            ", \"fallback\": " + (active.fallback ? "true" : "false") + ", \"reason\": " + json_quoted(active.reason) +
-            ", \"emulated\": " + (active.emulated ? "true" : "false") + ", \"nodes\": " + std::to_string(active.nodes) +
-            ", \"host_nodes\": " + std::to_string(active.host_nodes) +
-            ", \"verification\": " + json_quoted(active.verification) + ", \"steps\": [";
-    for (std::size_t i = 0; i < active.steps.size(); ++i) {
-      const PlacementStep& step = active.steps[i];
-      json += std::string(i > 0 ? ", " : "") + "{\"device\": " + json_quoted(step.device) +
-              ", \"taken\": " + (step.taken ? "true" : "false") + ", \"reason\": " + json_quoted(step.reason) + "}";
-    }
-    json += "]}";
+    core::Json steps = core::Json::array();
+    for (const PlacementStep& step : active.steps)
+      steps.push_back(core::Json{{"device", step.device}, {"taken", step.taken}, {"reason", step.reason}});
+    parts.push_back(core::Json{{"node", part->name()},
+                               {"device", active.backend + ":" + active.device},
+                               {"full_name", active.device_full_name},
+                               {"precision", active.precision},
+                               {"runtime_version", active.runtime_version},
+                               {"library", active.library_file},
+                               {"threads", active.threads},
+                               {"fallback", active.fallback},
+                               {"reason", active.reason},
+                               {"emulated", active.emulated},
+                               {"nodes", active.nodes},
+                               {"host_nodes", active.host_nodes},
+                               {"verification", active.verification},
+                               {"steps", std::move(steps)}});
   }
-  return json + "]";
+  return parts.dump();
 }
 
 }  // namespace latebind::provider

@@ -34,35 +34,55 @@ if TYPE_CHECKING:
     from ._jobs import Progress
     from ._model import Model, TensorInfo
     from ._multi_vector_encoder import MultiVectorEncoder
-    from ._reports import (
-        BackendDiagnosis,
+    from ._sparse_encoder import SparseEncoder
+    from ._sparse_vectors import SparseVectors
+    from ._text_model import EmbedStats, OutputInfo
+
+# isort: off
+if TYPE_CHECKING:
+    # Written by scripts/generate_python_reports: begin
+    from ._reports.cache import (
         Cache,
         CacheEntry,
         CacheListing,
         CacheVerification,
+    )
+    from ._reports.compile import (
         Compilation,
+        Variant,
+        compile,
+    )
+    from ._reports.devices import (
         Device,
         DeviceList,
+        devices,
+    )
+    from ._reports.doctor import (
+        BackendDiagnosis,
         DeviceTrial,
         Diagnosis,
+        doctor,
+    )
+    from ._reports.inspect import (
         Inspection,
-        OutputComparison,
+        inspect,
+    )
+    from ._reports.pull import (
         PulledFile,
         PulledModel,
-        Variant,
-        Verification,
-        WarmDevice,
-        compile,
-        devices,
-        doctor,
-        inspect,
         pull,
+    )
+    from ._reports.verify import (
+        OutputComparison,
+        Verification,
         verify,
+    )
+    from ._reports.warm import (
+        WarmDevice,
         warm,
     )
-    from ._sparse_encoder import SparseEncoder
-    from ._sparse_vectors import SparseVectors
-    from ._text_model import EmbedStats, OutputInfo
+    # Written by scripts/generate_python_reports: end
+# isort: on
 
 __version__ = "0.1.0"
 
@@ -74,79 +94,96 @@ _MODULES = {
     "_jobs": ("Progress",),
     "_model": ("Model", "TensorInfo"),
     "_multi_vector_encoder": ("MultiVectorEncoder",),
-    "_reports": (
-        "BackendDiagnosis",
+    "_sparse_encoder": ("SparseEncoder",),
+    "_sparse_vectors": ("SparseVectors",),
+    "_text_model": ("EmbedStats", "OutputInfo"),
+    # Written by scripts/generate_python_reports: begin
+    "_reports.cache": (
         "Cache",
         "CacheEntry",
         "CacheListing",
         "CacheVerification",
+    ),
+    "_reports.compile": (
         "Compilation",
+        "Variant",
+        "compile",
+    ),
+    "_reports.devices": (
         "Device",
         "DeviceList",
+        "devices",
+    ),
+    "_reports.doctor": (
+        "BackendDiagnosis",
         "DeviceTrial",
         "Diagnosis",
+        "doctor",
+    ),
+    "_reports.inspect": (
         "Inspection",
-        "OutputComparison",
+        "inspect",
+    ),
+    "_reports.pull": (
         "PulledFile",
         "PulledModel",
-        "Variant",
-        "Verification",
-        "WarmDevice",
-        "compile",
-        "devices",
-        "doctor",
-        "inspect",
         "pull",
+    ),
+    "_reports.verify": (
+        "OutputComparison",
+        "Verification",
         "verify",
+    ),
+    "_reports.warm": (
+        "WarmDevice",
         "warm",
     ),
-    "_sparse_encoder": ("SparseEncoder",),
-    "_sparse_vectors": ("SparseVectors",),
-    "_text_model": ("EmbedStats", "OutputInfo"),
+    # Written by scripts/generate_python_reports: end
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = [
+__all__ = [  # noqa: RUF022
     "Attestation",
-    "BackendDiagnosis",
-    "Cache",
-    "CacheEntry",
-    "CacheListing",
-    "CacheVerification",
     "CallerError",
     "CallerTypeError",
     "ClosedError",
-    "Compilation",
     "CrossEncoder",
-    "Device",
-    "DeviceList",
-    "DeviceTrial",
-    "Diagnosis",
     "EmbedStats",
     "Embedder",
     "Encoder",
     "ForkedError",
-    "Inspection",
     "InternalError",
     "LatebindError",
     "LibraryError",
     "MachineError",
     "Model",
     "MultiVectorEncoder",
-    "OutputComparison",
     "OutputInfo",
     "PlacementStep",
     "Progress",
-    "PulledFile",
-    "PulledModel",
     "SparseEncoder",
     "SparseVectors",
     "TensorInfo",
     "TransientError",
+    "__version__",
+    # Written by scripts/generate_python_reports: begin
+    "BackendDiagnosis",
+    "Cache",
+    "CacheEntry",
+    "CacheListing",
+    "CacheVerification",
+    "Compilation",
+    "Device",
+    "DeviceList",
+    "DeviceTrial",
+    "Diagnosis",
+    "Inspection",
+    "OutputComparison",
+    "PulledFile",
+    "PulledModel",
     "Variant",
     "Verification",
     "WarmDevice",
-    "__version__",
     "compile",
     "devices",
     "doctor",
@@ -154,6 +191,7 @@ __all__ = [
     "pull",
     "verify",
     "warm",
+    # Written by scripts/generate_python_reports: end
 ]
 
 

@@ -4,13 +4,13 @@
 #include <string>
 #include <utility>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "server/observe/traces.h"
 
 namespace latebind::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = core::Json;
 
 // OpenTelemetry's numbers.
 constexpr int kInternalSpan = 1;
@@ -132,7 +132,7 @@ std::string otlp_json(const RequestRecord* records, std::size_t count, std::stri
   resource_spans["scopeSpans"].push_back(std::move(scope_spans));
   Json request;
   request["resourceSpans"].push_back(std::move(resource_spans));
-  return request.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return request.dump();
 }
 
 }  // namespace latebind::server

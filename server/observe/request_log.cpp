@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/ascii.h"
+#include "core/json/value.h"
 #include "core/text/counted.h"
 #include "core/text/format_to.h"
 #include "core/text/name_character.h"
@@ -62,7 +63,7 @@ std::string text_line(const RequestRecord& record, std::uint64_t left_out) {
 }
 
 std::string json_line(const RequestRecord& record, std::uint64_t left_out) {
-  nlohmann::ordered_json line;
+  core::Json line;
   const auto add_word = [&](const char* name, std::string_view text) {
     if (!text.empty()) line[name] = text.size() <= kWordMax ? std::string(text) : core::printable(text, kWordMax);
   };
@@ -98,7 +99,7 @@ std::string json_line(const RequestRecord& record, std::uint64_t left_out) {
   if (record.client_gone) line["client_gone"] = true;
   add_count("left_out", left_out);
   // Only ASCII, because some readers split lines at other characters than '\n'.
-  return line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+  return core::ascii_json(line.dump());
 }
 
 std::string line_of(const RequestRecord& record, LogFormat format, std::uint64_t left_out) {

@@ -32,7 +32,7 @@ const core::Json& member(const core::Json& object, std::string_view name) {
   static const core::Json null;
   if (!object.is_object()) return null;
   const auto found = object.find(std::string(name));
-  return found == object.end() ? null : *found;
+  return found == nullptr ? null : *found;
 }
 
 std::vector<const core::Json*> objects_of(const core::Json& list) {
@@ -45,8 +45,7 @@ std::vector<const core::Json*> objects_of(const core::Json& list) {
 }
 
 std::string text_of(const core::Json& value) {
-  const auto* text = value.get_ptr<const std::string*>();
-  return text == nullptr ? std::string() : *text;
+  return value.text();
 }
 
 bool is_true(const core::Json& value) {

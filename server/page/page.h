@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json/value.h"
 
 namespace latebind::server {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/json.h"
+#include "core/json/value.h"
 
 namespace latebind::server {
 

@@ -80,7 +80,7 @@ constexpr std::array<std::string_view, 4> kInputTypes{"search_query", "search_do
                                                       "clustering"};
 constexpr std::array<std::string_view, 3> kCuts{"NONE", "START", "END"};
 
-Problem read_input_type(const JsonValue& value, EmbedBody& body) {
+Problem read_input_type(const Json& value, EmbedBody& body) {
   std::string word;
   static_cast<void>(read_text(value, word));
   if (word == "image") return "must not be image: this server does not embed images";
@@ -91,7 +91,7 @@ Problem read_input_type(const JsonValue& value, EmbedBody& body) {
   return std::nullopt;
 }
 
-Problem read_truncate(const JsonValue& value, EmbedBody& body) {
+Problem read_truncate(const Json& value, EmbedBody& body) {
   std::string word;
   static_cast<void>(read_text(value, word));
   if (std::ranges::find(kCuts, word) == kCuts.end()) return "must be NONE, START or END";
@@ -100,11 +100,10 @@ Problem read_truncate(const JsonValue& value, EmbedBody& body) {
   return std::nullopt;
 }
 
-Problem read_forms(const JsonValue& value, EmbedBody& body) {
+Problem read_forms(const Json& value, EmbedBody& body) {
   constexpr std::string_view kKnown = "must be an array of float, base64, binary and ubinary";
-  simdjson::dom::array items;
-  if (value.get(items) != simdjson::SUCCESS) return std::string(kKnown);
-  for (const JsonValue item : items) {
+  if (!value.is_array()) return std::string(kKnown);
+  for (const Json& item : value) {
     std::string name;
     static_cast<void>(read_text(item, name));
     const auto form = std::ranges::find(kForms, name, &Form::name);
@@ -130,16 +129,15 @@ Json forms_schema() {
 
 constexpr std::array kEmbed{
     Member<EmbedBody>{"model", false, [] { return typed_schema("string", "A served model (default: the first one)."); },
-                      [](const JsonValue& value, EmbedBody& body) { return read_text(value, body.model); }},
-    Member<EmbedBody>{
-        "texts", true,
-        [] {
-          Json schema = typed_schema("array", "");
-          schema["items"] = typed_schema("string", "");
-          schema["minItems"] = 1;
-          return schema;
-        },
-        [](const JsonValue& value, EmbedBody& body) { return read_texts(value, body.limit, body.texts); }},
+                      [](const Json& value, EmbedBody& body) { return read_text(value, body.model); }},
+    Member<EmbedBody>{"texts", true,
+                      [] {
+                        Json schema = typed_schema("array", "");
+                        schema["items"] = typed_schema("string", "");
+                        schema["minItems"] = 1;
+                        return schema;
+                      },
+                      [](const Json& value, EmbedBody& body) { return read_texts(value, body.limit, body.texts); }},
     Member<EmbedBody>{"input_type", false,
                       [] { return words_schema("search_query and search_document select a role.", kInputTypes); },
                       read_input_type},
@@ -153,7 +151,7 @@ constexpr std::array kEmbed{
           schema["minimum"] = 1;
           return schema;
         },
-        [](const JsonValue& value, EmbedBody& body) { return read_size(value, 1, kDimensionsMax, body.dimensions); }},
+        [](const Json& value, EmbedBody& body) { return read_size(value, 1, kDimensionsMax, body.dimensions); }},
     Member<EmbedBody>{"embedding_types", false, forms_schema, read_forms},
 };
 
@@ -188,7 +186,7 @@ std::string embed_text(const Vectors& vectors, std::span<const Form* const> form
   std::string text;
   text.reserve(vectors.count() * vectors.dimension() * 14 + 256);
   text += R"({"id":)";
-  append_string(text, id);
+  core::append_json_string(text, id);
   text += R"(,"response_type":)";
   if (forms.empty()) {
     text += R"("embeddings_floats","texts":[],"embeddings":)";

@@ -29,7 +29,7 @@ struct EncodeBody {
   embedding::TextRole role = embedding::TextRole::kUnspecified;
 };
 
-Problem read_outputs(const JsonValue& value, EncodeBody& body) {
+Problem read_outputs(const Json& value, EncodeBody& body) {
   // Far more than there are.
   TextLimit limit{.most = 64};
   if (auto problem = read_texts(value, limit, body.outputs)) return problem;
@@ -58,10 +58,10 @@ constexpr std::array kEncode{
     Member<EncodeBody>{
         "model", false,
         [] { return typed_schema("string", "A served model (default: the first one with the outputs)."); },
-        [](const JsonValue& value, EncodeBody& body) { return read_text(value, body.model); }},
+        [](const Json& value, EncodeBody& body) { return read_text(value, body.model); }},
     Member<EncodeBody>{
         "inputs", true, inputs_schema,
-        [](const JsonValue& value, EncodeBody& body) { return read_texts_or_ids(value, body.limit, body.inputs); }},
+        [](const Json& value, EncodeBody& body) { return read_texts_or_ids(value, body.limit, body.inputs); }},
     Member<EncodeBody>{"outputs", true,
                        [] {
                          Json schema = typed_schema("array", "Names of outputs; /latebind/status lists a model's.");
@@ -73,7 +73,7 @@ constexpr std::array kEncode{
     Member<EncodeBody>{
         "truncate", false,
         [] { return typed_schema("boolean", "Whether longer texts are cut (default: the server's setting)."); },
-        [](const JsonValue& value, EncodeBody& body) { return read_bool(value, body.truncate.emplace()); }},
+        [](const Json& value, EncodeBody& body) { return read_bool(value, body.truncate.emplace()); }},
     kPromptName<EncodeBody>,
     kRole<EncodeBody>,
 };
@@ -108,13 +108,13 @@ struct AppendText {
 
 std::string results_text(const Vectors& vectors, const std::vector<std::string>& outputs) {
   std::string text = R"({"model":)";
-  append_string(text, vectors.model->name);
+  core::append_json_string(text, vectors.model->name);
   text += R"(,"results":[)";
   for (std::size_t i = 0; i < vectors.count(); ++i) {
     fmt::format_to(std::back_inserter(text), R"({}{{"index":{})", i > 0 ? "," : "", i);
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       text += ',';
-      append_string(text, outputs[k]);
+      core::append_json_string(text, outputs[k]);
       text += ':';
       std::visit(AppendText{text, i}, vectors.results[k]);
     }

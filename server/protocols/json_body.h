@@ -1,73 +1,58 @@
 // Reads the JSON of requests by tables of members, from which the OpenAPI document is generated, too.
 //
-// simdjson checks the whole body (UTF-8, numbers, depth) before any member is read. Unknown members are ignored, as in
-// the original protocols. A body is for one thread at a time.
+// The whole body is checked (UTF-8, numbers, depth) before any member is read. Unknown members are ignored, as in the
+// original protocols.
 #pragma once
-
-#include <simdjson.h>
 
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "app/json_text.h"
+#include "core/json/read.h"
 #include "server/refusal.h"
 
 namespace latebind::server {
 
-using JsonValue = simdjson::dom::element;
+using core::Json;
+using core::kind_of;
 // The mistake in a value, such as "must be a string"; std::nullopt if it is correct.
 using Problem = std::optional<std::string>;
 
 inline constexpr std::size_t kJsonDepthMax = 32;
 
-// Names the kind of a value for messages: "null", "a number".
-[[nodiscard]] std::string_view kind_of(const JsonValue& value);
-
-// A parsed body. Its values are valid as long as it lives.
-class JsonBody {
- public:
-  // Returns kBadRequest if the text is not JSON.
-  [[nodiscard]] std::optional<Refusal> parse(std::string_view text);
-  [[nodiscard]] const JsonValue& root() const { return root_; }
-
- private:
-  std::shared_ptr<simdjson::dom::parser> parser_;
-  JsonValue root_;
-};
+// Returns kBadRequest if the text is not JSON.
+[[nodiscard]] std::optional<Refusal> parse_body(std::string_view text, Json& body);
 
 template <class Body>
 struct Member {
   std::string_view name;
   bool is_required = false;
   app::Json (*schema)() = nullptr;
-  Problem (*read)(const JsonValue& value, Body& body) = nullptr;  // not called for null, which counts as missing
+  Problem (*read)(const Json& value, Body& body) = nullptr;  // not called for null, which counts as missing
 };
 
 // Reads the members of an object.
 template <class Body, std::size_t N>
-[[nodiscard]] std::optional<Refusal> read_members(const JsonValue& object, const std::array<Member<Body>, N>& members,
+[[nodiscard]] std::optional<Refusal> read_members(const Json& object, const std::array<Member<Body>, N>& members,
                                                   Body& body) {
-  simdjson::dom::object fields;
-  if (object.get(fields) != simdjson::SUCCESS) {
+  if (!object.is_object()) {
     return Refusal{.kind = RefusalKind::kBadRequest,
                    .message = "the body must be a JSON object, not " + std::string(kind_of(object)),
                    .param = {}};
   }
   for (const Member<Body>& member : members) {
-    JsonValue value;
-    const auto found = fields.at_key(member.name).get(value);
-    if (found != simdjson::SUCCESS || value.is_null()) {
+    const Json* const value = core::find_member(object, member.name);
+    if (value == nullptr) {
       if (!member.is_required) continue;
       return Refusal{.kind = RefusalKind::kBadRequest,
                      .message = "'" + std::string(member.name) + "' is missing",
                      .param = std::string(member.name)};
     }
-    if (const Problem problem = member.read(value, body)) {
+    if (const Problem problem = member.read(*value, body)) {
       return Refusal{.kind = RefusalKind::kBadRequest,
                      .message = "'" + std::string(member.name) + "' " + *problem,
                      .param = std::string(member.name)};
@@ -78,7 +63,7 @@ template <class Body, std::size_t N>
 
 // Reads the members of a nested object.
 template <class Body, std::size_t N>
-[[nodiscard]] Problem read_object(const JsonValue& value, const std::array<Member<Body>, N>& members, Body& body) {
+[[nodiscard]] Problem read_object(const Json& value, const std::array<Member<Body>, N>& members, Body& body) {
   if (!value.is_object()) return "must be an object, not " + std::string(kind_of(value));
   if (const auto refusal = read_members(value, members, body)) return "is wrong: " + refusal->message;
   return std::nullopt;
@@ -88,9 +73,9 @@ template <class Body, std::size_t N>
 template <class Body, std::size_t N>
 [[nodiscard]] std::optional<Refusal> read_body(std::string_view text, const std::array<Member<Body>, N>& members,
                                                Body& body) {
-  JsonBody json;
-  if (auto refusal = json.parse(text)) return refusal;
-  return read_members(json.root(), members, body);
+  Json json;
+  if (auto refusal = parse_body(text, json)) return refusal;
+  return read_members(json, members, body);
 }
 
 // Extends a schema to accept null.
@@ -125,19 +110,17 @@ struct TextLimit {
 };
 
 // Readers for members of common types.
-[[nodiscard]] Problem read_text(const JsonValue& value, std::string& text);
-[[nodiscard]] Problem read_bool(const JsonValue& value, bool& truth);
-[[nodiscard]] Problem read_size(const JsonValue& value, std::size_t least, std::size_t most, std::size_t& size);
+[[nodiscard]] Problem read_text(const Json& value, std::string& text);
+[[nodiscard]] Problem read_bool(const Json& value, bool& truth);
+[[nodiscard]] Problem read_size(const Json& value, std::size_t least, std::size_t most, std::size_t& size);
 
 // Returns a problem such as "has null at [1], where a string is expected". `place` is within the member.
-[[nodiscard]] Problem unexpected_item(const JsonValue& item, std::string_view place, std::string_view wanted);
+[[nodiscard]] Problem unexpected_item(const Json& item, std::string_view place, std::string_view wanted);
 
 // A schema with a type and a description.
 [[nodiscard]] app::Json typed_schema(std::string_view type, std::string_view about);
 
-// Append to an answer.
-void append_string(std::string& out, std::string_view text);  // with quotes; `text` is UTF-8
-// "[0.1,…]", each number in the shortest form that reads back as the same value.
+// Appends "[0.1,…]", each number in the shortest form that reads back as the same value.
 void append_numbers(std::string& out, std::span<const float> row);
 
 }  // namespace latebind::server

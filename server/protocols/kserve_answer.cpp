@@ -104,11 +104,11 @@ Outcome<HttpResponse> infer_answer(std::string_view model, const std::optional<s
   std::string& text = response.body;
   std::size_t binary_bytes = 0;
   text += R"({"model_name":)";
-  append_string(text, model);
+  core::append_json_string(text, model);
   text += R"(,"model_version":"1")";
   if (id) {
     text += R"(,"id":)";
-    append_string(text, *id);
+    core::append_json_string(text, *id);
   }
   if (truncated_texts > 0) {
     fmt::format_to(std::back_inserter(text), R"(,"parameters":{{"truncated_texts":{}}})", truncated_texts);
@@ -117,7 +117,7 @@ Outcome<HttpResponse> infer_answer(std::string_view model, const std::optional<s
   for (const AnswerTensor& output : outputs) {
     if (&output != outputs.data()) text += ',';
     text += R"({"name":)";
-    append_string(text, output.name);
+    core::append_json_string(text, output.name);
     fmt::format_to(std::back_inserter(text), R"(,"shape":[{}],"datatype":"{}",)", fmt::join(output.shape, ","),
                    type_of(output.type).name);
     if (output.is_binary) {

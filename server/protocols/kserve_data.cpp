@@ -21,40 +21,31 @@ namespace {
 
 // Checks one element and stores it in memory.
 template <class T>
-Problem put_number(const JsonValue& value, std::byte* to) {
+Problem put_number(const Json& value, std::byte* to) {
   T number{};
   if constexpr (std::is_floating_point_v<T>) {
-    double given = 0;
-    if (value.get(given) != simdjson::SUCCESS) return "holds something that is not a number";
+    if (!value.is_number()) return "holds something that is not a number";
+    const auto given = value.get<double>();
     if (std::abs(given) > static_cast<double>(std::numeric_limits<T>::max())) {
       return "holds a number that is out of its type's range";
     }
     number = static_cast<T>(given);
-  } else if constexpr (std::is_signed_v<T>) {
-    std::int64_t given = 0;
-    if (value.get(given) != simdjson::SUCCESS || !std::in_range<T>(given)) {
-      return "holds something that is not a whole number of its type";
-    }
-    number = static_cast<T>(given);
   } else {
-    std::uint64_t given = 0;
-    if (value.get(given) != simdjson::SUCCESS || !std::in_range<T>(given)) {
-      return "holds something that is not a whole number of its type";
-    }
-    number = static_cast<T>(given);
+    const auto given = value.whole<T>();
+    if (!given) return "holds something that is not a whole number of its type";
+    number = *given;
   }
   std::memcpy(to, &number, sizeof(number));
   return std::nullopt;
 }
 
-Problem put_bool(const JsonValue& value, std::byte* to) {
-  bool truth = false;
-  if (value.get(truth) != simdjson::SUCCESS) return "holds something other than true and false";
-  *to = std::byte{truth};
+Problem put_bool(const Json& value, std::byte* to) {
+  if (!value.is_boolean()) return "holds something other than true and false";
+  *to = std::byte{value.get<bool>()};
   return std::nullopt;
 }
 
-using Put = Problem (*)(const JsonValue& value, std::byte* to);
+using Put = Problem (*)(const Json& value, std::byte* to);
 
 // Returns null for types that cannot be expressed in JSON.
 Put put_of(ElementType type) {
@@ -88,12 +79,11 @@ Put put_of(ElementType type) {
 
 // Calls `each` with every element, in order. The nesting and the lengths of the arrays must match `sizes`.
 template <class Each>
-Problem walk(const JsonValue& value, std::span<const std::int64_t> sizes, const Each& each) {
+Problem walk(const Json& value, std::span<const std::int64_t> sizes, const Each& each) {
   if (sizes.empty()) return each(value);
-  simdjson::dom::array array;
-  if (value.get(array) != simdjson::SUCCESS) return "is not nested like its shape";
+  if (!value.is_array()) return "is not nested like its shape";
   std::int64_t count = 0;
-  for (const JsonValue one : array) {
+  for (const Json& one : value) {
     if (++count > sizes.front()) break;
     if (auto problem = walk(one, sizes.subspan(1), each)) return problem;
   }
@@ -106,18 +96,17 @@ Problem walk(const JsonValue& value, std::span<const std::int64_t> sizes, const 
 template <class Read>
 Problem read_elements(const InputBody& input, std::size_t element_count, const Read& read) {
   std::size_t count = 0;
-  const auto each = [&](const JsonValue& value) -> Problem {
+  const auto each = [&](const Json& value) -> Problem {
     auto problem = read(value);
     if (problem) *problem += fmt::format(", at element {}", count);
     ++count;
     return problem;
   };
-  simdjson::dom::array array;
-  if (input.data->get(array) != simdjson::SUCCESS) {
+  if (!input.data->is_array()) {
     if (input.shape.rank() > 0) return "must be an array";
     return each(*input.data);
   }
-  const bool is_nested = array.begin() != array.end() && (*array.begin()).is_array();
+  const bool is_nested = !input.data->empty() && input.data->front().is_array();
   if (is_nested) return walk(*input.data, input.shape.dims(), each);
   const std::array flat{static_cast<std::int64_t>(element_count)};
   return walk(*input.data, flat, each);
@@ -127,7 +116,7 @@ Problem read_json(const InputBody& input, std::size_t element_count, std::size_t
   const std::size_t size = core::size_of(tensor.type);
   const Put put = put_of(tensor.type);
   if (put == nullptr) return "must be binary: JSON cannot represent this type";
-  return read_elements(input, element_count, [&](const JsonValue& value) {
+  return read_elements(input, element_count, [&](const Json& value) {
     tensor.data.resize(tensor.data.size() + size);
     return put(value, tensor.data.data() + (tensor.data.size() - size));
   });
@@ -142,7 +131,7 @@ bool take_room(std::size_t& texts_room, std::size_t texts) {
 
 Problem read_json(const InputBody& input, std::size_t element_count, std::size_t& texts_room, TextTensor& tensor) {
   const bool is_kept = take_room(texts_room, element_count);
-  return read_elements(input, element_count, [&](const JsonValue& value) -> Problem {
+  return read_elements(input, element_count, [&](const Json& value) -> Problem {
     if (!value.is_string()) return fmt::format("holds {} instead of a string", kind_of(value));
     return is_kept ? read_text(value, tensor.texts.emplace_back()) : std::nullopt;
   });

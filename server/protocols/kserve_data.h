@@ -19,7 +19,7 @@ struct InputBody {
   const DataType* type = nullptr;
   core::Shape shape;
   std::optional<std::size_t> binary_bytes;
-  std::optional<JsonValue> data;
+  const Json* data = nullptr;
 };
 
 // Fills the tensor with the input. Binary data is taken from the front of `binary`. The texts of a TextTensor are

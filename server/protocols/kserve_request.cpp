@@ -48,23 +48,22 @@ Json name_schema() {
   return schema;
 }
 
-Problem read_short_text(const JsonValue& value, std::size_t bytes_max, std::string& text) {
+Problem read_short_text(const Json& value, std::size_t bytes_max, std::string& text) {
   if (auto problem = read_text(value, text)) return problem;
   if (text.size() > bytes_max) return fmt::format("has {} bytes; at most {} are allowed", text.size(), bytes_max);
   return std::nullopt;
 }
 
 template <class Body>
-Problem read_name(const JsonValue& value, Body& body) {
+Problem read_name(const Json& value, Body& body) {
   return read_short_text(value, kNameMax, body.name);
 }
 
 // Reads an array of objects.
 template <class Item, std::size_t N>
-Problem read_objects(const JsonValue& value, const std::array<Member<Item>, N>& members, std::vector<Item>& items) {
-  simdjson::dom::array array;
-  if (value.get(array) != simdjson::SUCCESS) return "must be an array of objects";
-  for (const JsonValue one : array) {
+Problem read_objects(const Json& value, const std::array<Member<Item>, N>& members, std::vector<Item>& items) {
+  if (!value.is_array()) return "must be an array of objects";
+  for (const Json& one : value) {
     if (items.size() == kTensorsMax) return fmt::format("has more than {} items", kTensorsMax);
     if (!one.is_object()) return "must be an array of objects";
     Item& item = items.emplace_back();
@@ -78,7 +77,7 @@ Problem read_objects(const JsonValue& value, const std::array<Member<Item>, N>& 
 }
 
 template <class Body>
-Problem refuse_shared_memory(const JsonValue& /*value*/, Body& /*body*/) {
+Problem refuse_shared_memory(const Json& /*value*/, Body& /*body*/) {
   return "is not supported: this server does not share memory with its clients";
 }
 
@@ -89,7 +88,7 @@ Json type_schema() {
   return schema;
 }
 
-Problem read_type(const JsonValue& value, InputBody& body) {
+Problem read_type(const Json& value, InputBody& body) {
   std::string name;
   if (auto problem = read_text(value, name)) return problem;
   body.type = find_type(name);
@@ -106,15 +105,15 @@ Json shape_schema() {
   return schema;
 }
 
-Problem read_shape(const JsonValue& value, InputBody& body) {
-  simdjson::dom::array array;
-  if (value.get(array) != simdjson::SUCCESS) return "must be an array of sizes";
+Problem read_shape(const Json& value, InputBody& body) {
+  if (!value.is_array()) return "must be an array of sizes";
   std::array<std::int64_t, core::kRankMax> sizes{};
   std::size_t rank = 0;
-  for (const JsonValue one : array) {
+  for (const Json& one : value) {
     if (rank == sizes.size()) return fmt::format("has more than {} sizes", sizes.size());
-    if (one.get(sizes[rank]) != simdjson::SUCCESS || sizes[rank] < 0) return "must be an array of whole numbers from 0";
-    ++rank;
+    const auto size = one.whole<std::int64_t>();
+    if (!size || *size < 0) return "must be an array of whole numbers from 0";
+    sizes[rank++] = *size;
   }
   const auto shape = Shape::make(std::span(sizes).first(rank));
   if (!shape.ok()) return std::string(shape.status().message());
@@ -130,7 +129,7 @@ constexpr std::array kInputParameters{
                         schema["minimum"] = 0;
                         return schema;
                       },
-                      [](const JsonValue& value, InputBody& body) {
+                      [](const Json& value, InputBody& body) {
                         return read_size(value, 0, std::numeric_limits<std::int64_t>::max(),
                                          body.binary_bytes.emplace());
                       }},
@@ -142,17 +141,16 @@ constexpr std::array kInput{
     Member<InputBody>{"name", true, name_schema, read_name<InputBody>},
     Member<InputBody>{"shape", true, shape_schema, read_shape},
     Member<InputBody>{"datatype", true, type_schema, read_type},
-    Member<InputBody>{
-        "parameters", false, [] { return schema_of(kInputParameters); },
-        [](const JsonValue& value, InputBody& body) { return read_object(value, kInputParameters, body); }},
+    Member<InputBody>{"parameters", false, [] { return schema_of(kInputParameters); },
+                      [](const Json& value, InputBody& body) { return read_object(value, kInputParameters, body); }},
     Member<InputBody>{"data", false,
                       [] {
                         Json schema;
                         schema["description"] = "The elements, row-major, flat or nested like the shape.";
                         return schema;
                       },
-                      [](const JsonValue& value, InputBody& body) -> Problem {
-                        body.data = value;
+                      [](const Json& value, InputBody& body) -> Problem {
+                        body.data = &value;
                         return std::nullopt;
                       }},
 };
@@ -160,11 +158,10 @@ constexpr std::array kInput{
 constexpr std::array kOutputParameters{
     Member<WantedOutput>{
         "binary_data", false, [] { return typed_schema("boolean", "Sends its data after the JSON."); },
-        [](const JsonValue& value, WantedOutput& body) { return read_bool(value, body.is_binary.emplace()); }},
+        [](const Json& value, WantedOutput& body) { return read_bool(value, body.is_binary.emplace()); }},
     Member<WantedOutput>{"classification", false, [] { return typed_schema("integer", "Not here."); },
-                         [](const JsonValue& value, WantedOutput& /*body*/) -> Problem {
-                           std::uint64_t count = 0;
-                           if (value.get(count) == simdjson::SUCCESS && count == 0) return std::nullopt;
+                         [](const Json& value, WantedOutput& /*body*/) -> Problem {
+                           if (value.whole<std::uint64_t>() == 0U) return std::nullopt;
                            return "is not supported: outputs are returned unchanged";
                          }},
     Member<WantedOutput>{"shared_memory_region", false, [] { return typed_schema("null", "Not here."); },
@@ -175,34 +172,32 @@ constexpr std::array kOutput{
     Member<WantedOutput>{"name", true, name_schema, read_name<WantedOutput>},
     Member<WantedOutput>{
         "parameters", false, [] { return schema_of(kOutputParameters); },
-        [](const JsonValue& value, WantedOutput& body) { return read_object(value, kOutputParameters, body); }},
+        [](const Json& value, WantedOutput& body) { return read_object(value, kOutputParameters, body); }},
 };
 
 constexpr std::array kParameters{
     Member<InferRequest>{"binary_data_output", false,
                          [] { return typed_schema("boolean", "Default of binary_data for all outputs."); },
-                         [](const JsonValue& value, InferRequest& body) { return read_bool(value, body.is_binary); }},
+                         [](const Json& value, InferRequest& body) { return read_bool(value, body.is_binary); }},
     Member<InferRequest>{
         "truncate", false,
         [] { return typed_schema("boolean", "Cuts texts that are too long instead of refusing them."); },
-        [](const JsonValue& value, InferRequest& body) { return read_bool(value, body.truncate.emplace()); }},
+        [](const Json& value, InferRequest& body) { return read_bool(value, body.truncate.emplace()); }},
     Member<InferRequest>{"normalize", false, [] { return typed_schema("boolean", "Scales vectors to length 1."); },
-                         [](const JsonValue& value, InferRequest& body) { return read_bool(value, body.normalize); }},
-    Member<InferRequest>{"dimensions", false,
-                         [] {
-                           Json schema =
-                               typed_schema("integer", "Keeps this many numbers of each vector, normalised again.");
-                           schema["minimum"] = 1;
-                           schema["maximum"] = kDimensionsMax;
-                           return schema;
-                         },
-                         [](const JsonValue& value, InferRequest& body) {
-                           return read_size(value, 1, kDimensionsMax, body.dimensions);
-                         }},
+                         [](const Json& value, InferRequest& body) { return read_bool(value, body.normalize); }},
+    Member<InferRequest>{
+        "dimensions", false,
+        [] {
+          Json schema = typed_schema("integer", "Keeps this many numbers of each vector, normalised again.");
+          schema["minimum"] = 1;
+          schema["maximum"] = kDimensionsMax;
+          return schema;
+        },
+        [](const Json& value, InferRequest& body) { return read_size(value, 1, kDimensionsMax, body.dimensions); }},
     Member<InferRequest>{
         "prompt_name", false,
         [] { return typed_schema("string", "Name of the model's prompt to put before every text; empty: none."); },
-        [](const JsonValue& value, InferRequest& body) {
+        [](const Json& value, InferRequest& body) {
           return read_short_text(value, kNameMax, body.prompt_name.emplace());
         }},
     kRole<InferRequest>,
@@ -218,24 +213,22 @@ Json list_schema(const std::array<Member<Item>, N>& members) {
 }
 
 constexpr std::array kRequest{
-    Member<RequestBody>{"id", false,
-                        [] {
-                          Json schema = typed_schema("string", "Returned with the answer.");
-                          schema["maxLength"] = kIdMax;
-                          return schema;
-                        },
-                        [](const JsonValue& value, RequestBody& body) {
-                          return read_short_text(value, kIdMax, body.request.id.emplace());
-                        }},
+    Member<RequestBody>{
+        "id", false,
+        [] {
+          Json schema = typed_schema("string", "Returned with the answer.");
+          schema["maxLength"] = kIdMax;
+          return schema;
+        },
+        [](const Json& value, RequestBody& body) { return read_short_text(value, kIdMax, body.request.id.emplace()); }},
     Member<RequestBody>{
         "parameters", false, [] { return schema_of(kParameters); },
-        [](const JsonValue& value, RequestBody& body) { return read_object(value, kParameters, body.request); }},
-    Member<RequestBody>{
-        "inputs", true, [] { return list_schema(kInput); },
-        [](const JsonValue& value, RequestBody& body) { return read_objects(value, kInput, body.inputs); }},
+        [](const Json& value, RequestBody& body) { return read_object(value, kParameters, body.request); }},
+    Member<RequestBody>{"inputs", true, [] { return list_schema(kInput); },
+                        [](const Json& value, RequestBody& body) { return read_objects(value, kInput, body.inputs); }},
     Member<RequestBody>{
         "outputs", false, [] { return list_schema(kOutput); },
-        [](const JsonValue& value, RequestBody& body) { return read_objects(value, kOutput, body.request.outputs); }},
+        [](const Json& value, RequestBody& body) { return read_objects(value, kOutput, body.request.outputs); }},
 };
 
 }  // namespace
@@ -255,10 +248,10 @@ Outcome<InferRequest> parse_infer(std::string_view header_length, std::string_vi
                       kHeader);
     }
   }
-  JsonBody json;
-  if (auto refusal = json.parse(body.substr(0, json_bytes))) return *std::move(refusal);
+  Json json;
+  if (auto refusal = parse_body(body.substr(0, json_bytes), json)) return *std::move(refusal);
   RequestBody read;
-  if (auto refusal = read_members(json.root(), kRequest, read)) return *std::move(refusal);
+  if (auto refusal = read_members(json, kRequest, read)) return *std::move(refusal);
   std::string_view binary = body.substr(json_bytes);
   std::size_t texts_room = texts_max;
   for (const InputBody& input : read.inputs) {

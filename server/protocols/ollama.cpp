@@ -40,7 +40,7 @@ struct EmbeddingsBody {
 };
 
 // "" only asks for the model, as in the original.
-Problem read_input(const JsonValue& value, EmbedBody& body) {
+Problem read_input(const Json& value, EmbedBody& body) {
   auto problem = read_text_or_texts(value, body.limit, body.input);
   if (value.is_string() && body.input.front().empty()) body.input.clear();
   return problem;
@@ -62,13 +62,13 @@ Json ignored_schema() {
 }
 
 template <class Body>
-Problem ignore(const JsonValue& /*value*/, Body& /*body*/) {
+Problem ignore(const Json& /*value*/, Body& /*body*/) {
   return std::nullopt;
 }
 
 template <class Body>
 constexpr Member<Body> kModel{"model", true, [] { return typed_schema("string", "A served model."); },
-                              [](const JsonValue& value, Body& body) { return read_text(value, body.model); }};
+                              [](const Json& value, Body& body) { return read_text(value, body.model); }};
 
 constexpr std::array kEmbed{
     kModel<EmbedBody>,
@@ -79,7 +79,7 @@ constexpr std::array kEmbed{
                         schema["default"] = true;
                         return schema;
                       },
-                      [](const JsonValue& value, EmbedBody& body) { return read_bool(value, body.truncate); }},
+                      [](const Json& value, EmbedBody& body) { return read_bool(value, body.truncate); }},
     Member<EmbedBody>{
         "dimensions", false,
         [] {
@@ -87,7 +87,7 @@ constexpr std::array kEmbed{
           schema["minimum"] = 0;
           return schema;
         },
-        [](const JsonValue& value, EmbedBody& body) { return read_size(value, 0, kDimensionsMax, body.dimensions); }},
+        [](const Json& value, EmbedBody& body) { return read_size(value, 0, kDimensionsMax, body.dimensions); }},
     kRole<EmbedBody>,
     kPromptName<EmbedBody>,
     Member<EmbedBody>{"options", false, ignored_schema, ignore<EmbedBody>},
@@ -98,7 +98,7 @@ constexpr std::array kEmbeddings{
     kModel<EmbeddingsBody>,
     Member<EmbeddingsBody>{"prompt", false,
                            [] { return typed_schema("string", "The text; an empty one gives no vector."); },
-                           [](const JsonValue& value, EmbeddingsBody& body) { return read_text(value, body.prompt); }},
+                           [](const Json& value, EmbeddingsBody& body) { return read_text(value, body.prompt); }},
     kRole<EmbeddingsBody>,
     kPromptName<EmbeddingsBody>,
     Member<EmbeddingsBody>{"options", false, ignored_schema, ignore<EmbeddingsBody>},
@@ -127,7 +127,7 @@ std::string embed_text(std::string_view model, const Vectors& vectors, steady_cl
   std::string text;
   text.reserve(vectors.count() * vectors.dimension() * 14 + 256);
   text += R"({"model":)";
-  append_string(text, model);
+  core::append_json_string(text, model);
   text += R"(,"embeddings":[)";
   for (std::size_t i = 0; i < vectors.count(); ++i) {
     if (i > 0) text += ',';

@@ -26,12 +26,12 @@ struct PullBody {
 
 template <class Body>
 constexpr Member<Body> kOptionalModel{"model", false, [] { return typed_schema("string", "A served model."); },
-                                      [](const JsonValue& value, Body& body) { return read_text(value, body.model); }};
+                                      [](const Json& value, Body& body) { return read_text(value, body.model); }};
 
 // The former name of `model`.
 template <class Body>
 constexpr Member<Body> kName{"name", false, [] { return typed_schema("string", "The model, if 'model' is missing."); },
-                             [](const JsonValue& value, Body& body) -> Problem {
+                             [](const Json& value, Body& body) -> Problem {
                                std::string name;
                                if (auto problem = read_text(value, name)) return problem;
                                if (body.model.empty()) body.model = std::move(name);
@@ -49,7 +49,7 @@ constexpr std::array kPull{
                        schema["default"] = true;
                        return schema;
                      },
-                     [](const JsonValue& value, PullBody& body) { return read_bool(value, body.stream); }},
+                     [](const Json& value, PullBody& body) { return read_bool(value, body.stream); }},
 };
 
 std::string tagged(const std::string& name) {

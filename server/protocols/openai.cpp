@@ -29,7 +29,7 @@ struct EmbeddingsBody {
   std::optional<std::string> prompt_name;
 };
 
-Problem read_input(const JsonValue& value, EmbeddingsBody& body) {
+Problem read_input(const Json& value, EmbeddingsBody& body) {
   if (auto problem = read_texts_or_ids(value, body.limit, body.input)) return problem;
   const std::size_t read = std::visit([](const auto& inputs) { return inputs.size(); }, body.input);
   if (body.limit.count_of(read) == 0) return "must not be an empty array";
@@ -71,10 +71,10 @@ Json dimensions_schema() {
 
 constexpr std::array kEmbeddings{
     Member<EmbeddingsBody>{"model", true, [] { return typed_schema("string", "A served model."); },
-                           [](const JsonValue& value, EmbeddingsBody& body) { return read_text(value, body.model); }},
+                           [](const Json& value, EmbeddingsBody& body) { return read_text(value, body.model); }},
     Member<EmbeddingsBody>{"input", true, input_schema, read_input},
     Member<EmbeddingsBody>{"encoding_format", false, format_schema,
-                           [](const JsonValue& value, EmbeddingsBody& body) -> Problem {
+                           [](const Json& value, EmbeddingsBody& body) -> Problem {
                              std::string format;
                              static_cast<void>(read_text(value, format));
                              if (format != "float" && format != "base64") return "must be float or base64";
@@ -82,13 +82,13 @@ constexpr std::array kEmbeddings{
                              return std::nullopt;
                            }},
     Member<EmbeddingsBody>{"dimensions", false, dimensions_schema,
-                           [](const JsonValue& value, EmbeddingsBody& body) {
+                           [](const Json& value, EmbeddingsBody& body) {
                              return read_size(value, 1, std::size_t{1} << 20U, body.dimensions);
                            }},
     kRole<EmbeddingsBody>,
     kPromptName<EmbeddingsBody>,
     Member<EmbeddingsBody>{"user", false, [] { return typed_schema("string", "Ignored."); },
-                           [](const JsonValue& value, EmbeddingsBody& /*body*/) {
+                           [](const Json& value, EmbeddingsBody& /*body*/) {
                              std::string ignored;
                              return read_text(value, ignored);
                            }},
@@ -161,7 +161,7 @@ std::string embeddings_text(const Vectors& vectors, bool is_base64) {
     text += '}';
   }
   text += R"(],"model":)";
-  append_string(text, vectors.model->name);
+  core::append_json_string(text, vectors.model->name);
   return text + R"(,"usage":)" + usage_text(vectors) + '}';
 }
 

@@ -36,12 +36,9 @@ struct RankingBody {
 };
 
 // A document is a text or an object that contains one.
-Problem read_document(const JsonValue& value, std::string& text) {
-  JsonValue inner;
-  simdjson::dom::object fields;
-  if (value.get(fields) == simdjson::SUCCESS && fields.at_key("text").get(inner) == simdjson::SUCCESS)
-    return read_text(inner, text);
-  return read_text(value, text);
+Problem read_document(const Json& value, std::string& text) {
+  const Json* const inner = value.find("text");
+  return read_text(inner == nullptr ? value : *inner, text);
 }
 
 Json documents_schema() {
@@ -65,22 +62,21 @@ constexpr std::array kRanking{
     Member<RankingBody>{
         "model", false,
         [] { return typed_schema("string", "A served model (default: the first one that gives scores)."); },
-        [](const JsonValue& value, RankingBody& body) -> Problem {
+        [](const Json& value, RankingBody& body) -> Problem {
           if (auto problem = read_text(value, body.model)) return problem;
           if (body.model.size() > kModelNameMax) return "is too long";
           return std::nullopt;
         }},
     Member<RankingBody>{"query", true, [] { return typed_schema("string", "The query."); },
-                        [](const JsonValue& value, RankingBody& body) { return read_text(value, body.query); }},
+                        [](const Json& value, RankingBody& body) { return read_text(value, body.query); }},
     Member<RankingBody>{"documents", true, documents_schema,
-                        [](const JsonValue& value, RankingBody& body) -> Problem {
-                          simdjson::dom::array items;
-                          if (value.get(items) != simdjson::SUCCESS) {
+                        [](const Json& value, RankingBody& body) -> Problem {
+                          if (!value.is_array()) {
                             return fmt::format("must be an array, not {}", kind_of(value));
                           }
-                          if (!body.limit.has_room_for(items.size())) return std::nullopt;
-                          body.documents.reserve(items.size());
-                          for (const JsonValue item : items) {
+                          if (!body.limit.has_room_for(value.size())) return std::nullopt;
+                          body.documents.reserve(value.size());
+                          for (const Json& item : value) {
                             if (read_document(item, body.documents.emplace_back())) {
                               return unexpected_item(item, fmt::format("[{}]", body.documents.size() - 1),
                                                      "a string, or an object with a string 'text',");
@@ -89,26 +85,26 @@ constexpr std::array kRanking{
                           return std::nullopt;
                         }},
     Member<RankingBody>{"top_n", false, top_schema,
-                        [](const JsonValue& value, RankingBody& body) {
+                        [](const Json& value, RankingBody& body) {
                           return read_size(value, 1, std::numeric_limits<std::uint32_t>::max(), body.top_n);
                         }},
-    Member<RankingBody>{
-        "return_documents", false, [] { return typed_schema("boolean", "Returns each document with its score."); },
-        [](const JsonValue& value, RankingBody& body) { return read_bool(value, body.return_documents); }},
+    Member<RankingBody>{"return_documents", false,
+                        [] { return typed_schema("boolean", "Returns each document with its score."); },
+                        [](const Json& value, RankingBody& body) { return read_bool(value, body.return_documents); }},
     Member<RankingBody>{"max_tokens_per_doc", false,
                         [] {
                           Json schema = typed_schema("integer", "Accepted only if it is not below the model's limit.");
                           schema["minimum"] = 1;
                           return schema;
                         },
-                        [](const JsonValue& value, RankingBody& body) {
+                        [](const Json& value, RankingBody& body) {
                           return read_size(value, 1, std::numeric_limits<std::uint32_t>::max(),
                                            body.document_tokens_max);
                         }},
     Member<RankingBody>{
         "truncate", false,
         [] { return typed_schema("boolean", "Cuts texts that are too long together instead of refusing them."); },
-        [](const JsonValue& value, RankingBody& body) { return read_bool(value, body.truncate.emplace()); }},
+        [](const Json& value, RankingBody& body) { return read_bool(value, body.truncate.emplace()); }},
     kNoRole<RankingBody>,
 };
 
@@ -133,7 +129,7 @@ Json refusal_schema() {
 std::string ranking_text(const Vectors& numbers, std::size_t top_n, std::span<const std::string> documents) {
   const std::vector<float> scores = relevance_of(numbers);
   std::string text = R"({"object":"list","model":)";
-  append_string(text, numbers.model->name);
+  core::append_json_string(text, numbers.model->name);
   text += R"(,"results":[)";
   bool is_first = true;
   for (const std::size_t index : embedding::rank_by_score(scores, top_n)) {
@@ -142,7 +138,7 @@ std::string ranking_text(const Vectors& numbers, std::size_t top_n, std::span<co
     is_first = false;
     if (!documents.empty()) {
       text += R"(,"document":{"text":)";
-      append_string(text, documents[index]);
+      core::append_json_string(text, documents[index]);
       text += '}';
     }
     text += '}';
@@ -211,10 +207,8 @@ std::span<const Route> routes() {
 }  // namespace
 }  // namespace reranking
 
-bool is_ranking_of_documents(const JsonValue& body) {
-  simdjson::dom::object fields;
-  return body.get(fields) == simdjson::SUCCESS && fields.at_key("documents").error() == simdjson::SUCCESS &&
-         fields.at_key("texts").error() != simdjson::SUCCESS;
+bool is_ranking_of_documents(const Json& body) {
+  return body.contains("documents") && !body.contains("texts");
 }
 
 void rank_documents(const ExchangePtr& exchange, Service& service) {

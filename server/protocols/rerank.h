@@ -8,7 +8,7 @@
 namespace latebind::server {
 
 // Whether a body is such a request: it has 'documents' and no 'texts'.
-[[nodiscard]] bool is_ranking_of_documents(const JsonValue& body);
+[[nodiscard]] bool is_ranking_of_documents(const Json& body);
 
 // Answers the request in the form of rerank_protocol().
 void rank_documents(const ExchangePtr& exchange, Service& service);

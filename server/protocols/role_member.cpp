@@ -18,7 +18,7 @@ app::Json prompt_name_schema() {
                       "Name of the model's prompt to put before every text; empty: none, null: the model's default.");
 }
 
-Problem read_role(const JsonValue& value, embedding::TextRole& role) {
+Problem read_role(const Json& value, embedding::TextRole& role) {
   std::string word;
   static_cast<void>(read_text(value, word));
   const auto known = core::parse_word<embedding::TextRole>(word);

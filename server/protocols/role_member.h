@@ -10,16 +10,16 @@
 namespace latebind::server {
 
 [[nodiscard]] app::Json role_schema();
-[[nodiscard]] Problem read_role(const JsonValue& value, embedding::TextRole& role);
+[[nodiscard]] Problem read_role(const Json& value, embedding::TextRole& role);
 
 template <class Body>
 constexpr Member<Body> kRole{"role", false, role_schema,
-                             [](const JsonValue& value, Body& body) { return read_role(value, body.role); }};
+                             [](const Json& value, Body& body) { return read_role(value, body.role); }};
 
 [[nodiscard]] app::Json prompt_name_schema();
 
 template <class Body>
-constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](const JsonValue& value, Body& body) {
+constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](const Json& value, Body& body) {
                                      return read_text(value, body.prompt_name.emplace());
                                    }};
 
@@ -27,8 +27,7 @@ constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](
 [[nodiscard]] app::Json no_role_schema();
 
 template <class Body>
-constexpr Member<Body> kNoRole{"role", false, no_role_schema,
-                               [](const JsonValue& /*value*/, Body& /*body*/) -> Problem {
+constexpr Member<Body> kNoRole{"role", false, no_role_schema, [](const Json& /*value*/, Body& /*body*/) -> Problem {
                                  return "is for embedding; the query and the documents of a ranking have fixed roles, "
                                         "and classified texts have none";
                                }};

@@ -31,7 +31,7 @@ struct ScoreBody {
   std::optional<bool> truncate;
 };
 
-Problem read_one_or_several(const JsonValue& value, TextLimit& limit, std::vector<std::string>& texts) {
+Problem read_one_or_several(const Json& value, TextLimit& limit, std::vector<std::string>& texts) {
   if (auto problem = read_text_or_texts(value, limit, texts)) return problem;
   if (limit.count_of(texts.size()) == 0) return "must not be empty";
   return std::nullopt;
@@ -53,19 +53,16 @@ constexpr std::array kScore{
     Member<ScoreBody>{
         "model", false,
         [] { return typed_schema("string", "A served model (default: the first one that gives scores)."); },
-        [](const JsonValue& value, ScoreBody& body) { return read_text(value, body.model); }},
-    Member<ScoreBody>{"text_1", true, texts_schema,
-                      [](const JsonValue& value, ScoreBody& body) {
-                        return read_one_or_several(value, body.first_limit, body.first);
-                      }},
-    Member<ScoreBody>{"text_2", true, texts_schema,
-                      [](const JsonValue& value, ScoreBody& body) {
-                        return read_one_or_several(value, body.second_limit, body.second);
-                      }},
+        [](const Json& value, ScoreBody& body) { return read_text(value, body.model); }},
     Member<ScoreBody>{
-        "truncate", false,
-        [] { return typed_schema("boolean", "Cuts texts that are too long instead of refusing them."); },
-        [](const JsonValue& value, ScoreBody& body) { return read_bool(value, body.truncate.emplace()); }},
+        "text_1", true, texts_schema,
+        [](const Json& value, ScoreBody& body) { return read_one_or_several(value, body.first_limit, body.first); }},
+    Member<ScoreBody>{
+        "text_2", true, texts_schema,
+        [](const Json& value, ScoreBody& body) { return read_one_or_several(value, body.second_limit, body.second); }},
+    Member<ScoreBody>{"truncate", false,
+                      [] { return typed_schema("boolean", "Cuts texts that are too long instead of refusing them."); },
+                      [](const Json& value, ScoreBody& body) { return read_bool(value, body.truncate.emplace()); }},
     kNoRole<ScoreBody>,
 };
 
@@ -73,9 +70,9 @@ std::string scores_text(const Vectors& numbers, std::span<const float> scores, s
   const auto created =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
   std::string text = R"({"id":)";
-  append_string(text, id);
+  core::append_json_string(text, id);
   fmt::format_to(std::back_inserter(text), R"(,"object":"list","created":{},"model":)", created.count());
-  append_string(text, numbers.model->name);
+  core::append_json_string(text, numbers.model->name);
   text += R"(,"data":[)";
   for (std::size_t i = 0; i < scores.size(); ++i) {
     fmt::format_to(std::back_inserter(text), R"({}{{"index":{},"object":"score","score":{}}})", i > 0 ? "," : "", i,

@@ -171,86 +171,54 @@ Json info_schema() {
   return schema;
 }
 
+// A route whose answer is JSON.
+Route post(std::string_view path, decltype(Route::handle) handle, std::string_view summary, app::Json (*body)(),
+           const AnswerDoc& answer) {
+  return {.method = "POST", .path = path, .handle = handle, .summary = summary, .body = body, .answers = {answer}};
+}
+
+// A check whose answer has no body.
+Route probe(std::string_view path, decltype(Route::handle) handle, std::string_view summary,
+            std::vector<AnswerDoc> answers) {
+  return {.method = "GET",
+          .path = path,
+          .handle = handle,
+          .summary = summary,
+          .answers = std::move(answers),
+          .is_open = true,
+          .is_probe = true};
+}
+
 std::span<const Route> routes() {
-  static const auto& all = *new std::vector<Route>([] {
-    std::vector<Route> made;
-    for (const std::string_view path : {"/embed", "/", "/invocations"}) {
-      made.push_back({.method = "POST",
-                      .path = path,
-                      .handle = path == "/embed" ? embed : answer_root,
-                      .summary = path == "/embed"
-                                     ? "Embeds texts."
-                                     : "Embeds texts; compares sentences if the body is that of /similarity.",
-                      .body = embed_body,
-                      .answers = {{.status = 200, .description = "The vectors.", .schema = embed_answer}}});
-    }
-    made.push_back({.method = "POST",
-                    .path = "/embed_all",
-                    .handle = embed_all,
-                    .summary = "Returns the vector of each token, if the server was started with --token-vectors.",
-                    .body = embed_all_body,
-                    .answers = {{.status = 200, .description = "The vectors.", .schema = embed_all_answer}}});
-    made.push_back({.method = "POST",
-                    .path = "/similarity",
-                    .handle = similarity,
-                    .summary = "Compares sentences with one sentence.",
-                    .body = similarity_body,
-                    .answers = {{.status = 200, .description = "The cosines.", .schema = similarity_answer}}});
-    made.push_back({.method = "POST",
-                    .path = "/tokenize",
-                    .handle = tokenize,
-                    .summary = "Tokenizes texts.",
-                    .body = tokenize_body,
-                    .answers = {{.status = 200, .description = "The tokens.", .schema = tokenize_answer}}});
-    made.push_back({.method = "POST",
-                    .path = "/decode",
-                    .handle = decode,
-                    .summary = "Decodes token ids.",
-                    .body = decode_body,
-                    .answers = {{.status = 200, .description = "The texts.", .schema = decode_answer}}});
-    made.push_back({.method = "POST",
-                    .path = "/embed_sparse",
-                    .handle = embed_sparse,
-                    .summary = "Embeds texts with a sparse encoder.",
-                    .body = embed_sparse_body,
-                    .answers = {{.status = 200, .description = "The vectors.", .schema = embed_sparse_answer}}});
-    made.push_back({.method = "POST",
-                    .path = "/predict",
-                    .handle = predict,
-                    .summary = "Classifies texts, or pairs of texts, with a cross-encoder.",
-                    .body = predict_body,
-                    .answers = {{.status = 200, .description = "The labels.", .schema = predict_answer}}});
-    made.push_back(
-        {.method = "POST",
-         .path = "/rerank",
-         .handle = rerank,
-         .summary = "Ranks texts for a query with a cross-encoder; with 'documents', the same as /v1/rerank.",
-         .body = rerank_body,
-         .answers = {{.status = 200, .description = "The scores.", .schema = rerank_answer}}});
-    made.push_back({.method = "GET",
-                    .path = "/info",
-                    .handle = info,
-                    .summary = "Describes the first model and the limits of requests.",
-                    .answers = {{.status = 200, .description = "The facts.", .schema = info_schema}}});
-    made.push_back({.method = "GET",
-                    .path = "/health",
-                    .handle = health,
-                    .summary = "Whether the server answers requests.",
-                    .answers = {{.status = 200, .description = "They are.", .content_type = ""},
-                                {.status = 503,
-                                 .description = "The server is starting or shutting down.",
-                                 .schema = refusal_schema}},
-                    .is_open = true,
-                    .is_probe = true});
-    made.push_back({.method = "GET",
-                    .path = "/ping",
-                    .handle = ping,
-                    .summary = "Whether the server is live.",
-                    .answers = {{.status = 200, .description = "It does.", .content_type = ""}},
-                    .is_open = true,
-                    .is_probe = true});
-    return made;
-  }());
+  static const AnswerDoc kVectors{.description = "The vectors.", .schema = embed_answer};
+  static constexpr std::string_view kEither = "Embeds texts; compares sentences if the body is that of /similarity.";
+  static const auto& all = *new std::vector<Route>{
+      post("/embed", embed, "Embeds texts.", embed_body, kVectors),
+      post("/", answer_root, kEither, embed_body, kVectors),
+      post("/invocations", answer_root, kEither, embed_body, kVectors),
+      post("/embed_all", embed_all, "Returns the vector of each token, if the server was started with --token-vectors.",
+           embed_all_body, {.description = "The vectors.", .schema = embed_all_answer}),
+      post("/similarity", similarity, "Compares sentences with one sentence.", similarity_body,
+           {.description = "The cosines.", .schema = similarity_answer}),
+      post("/tokenize", tokenize, "Tokenizes texts.", tokenize_body,
+           {.description = "The tokens.", .schema = tokenize_answer}),
+      post("/decode", decode, "Decodes token ids.", decode_body,
+           {.description = "The texts.", .schema = decode_answer}),
+      post("/embed_sparse", embed_sparse, "Embeds texts with a sparse encoder.", embed_sparse_body,
+           {.description = "The vectors.", .schema = embed_sparse_answer}),
+      post("/predict", predict, "Classifies texts, or pairs of texts, with a cross-encoder.", predict_body,
+           {.description = "The labels.", .schema = predict_answer}),
+      post("/rerank", rerank, "Ranks texts for a query with a cross-encoder; with 'documents', the same as /v1/rerank.",
+           rerank_body, {.description = "The scores.", .schema = rerank_answer}),
+      {.method = "GET",
+       .path = "/info",
+       .handle = info,
+       .summary = "Describes the first model and the limits of requests.",
+       .answers = {{.description = "The facts.", .schema = info_schema}}},
+      probe("/health", health, "Whether the server answers requests.",
+            {{.description = "It does.", .content_type = ""},
+             {.status = 503, .description = "The server is starting or shutting down.", .schema = refusal_schema}}),
+      probe("/ping", ping, "Whether the server is live.", {{.description = "It is.", .content_type = ""}})};
   return all;
 }
 

@@ -22,12 +22,12 @@ void refuse_no_json(Exchange& exchange, const Refusal& refusal);
 // Returns false after refusing the request.
 template <class Body, std::size_t N>
 [[nodiscard]] bool read_body(const ExchangePtr& exchange, const std::array<Member<Body>, N>& members, Body& body) {
-  JsonBody json;
-  if (const auto refusal = json.parse(exchange->request().body)) {
+  Json json;
+  if (const auto refusal = parse_body(exchange->request().body, json)) {
     refuse_no_json(*exchange, *refusal);
     return false;
   }
-  if (const auto refusal = read_members(json.root(), members, body)) {
+  if (const auto refusal = read_members(json, members, body)) {
     refuse(*exchange, tei_protocol(), *refusal);
     return false;
   }
@@ -55,7 +55,7 @@ constexpr Member<Body> kTruncate{
       return typed_schema("boolean",
                           "Whether longer texts are cut (true) or refused (false) (default: the server's setting).");
     },
-    [](const JsonValue& value, Body& body) { return read_bool(value, body.truncate.emplace()); }};
+    [](const Json& value, Body& body) { return read_bool(value, body.truncate.emplace()); }};
 
 template <class Body>
 constexpr Member<Body> kDirection{"truncation_direction", false,
@@ -65,7 +65,7 @@ constexpr Member<Body> kDirection{"truncation_direction", false,
                                     schema["default"] = "right";
                                     return schema;
                                   },
-                                  [](const JsonValue& value, Body& body) -> Problem {
+                                  [](const Json& value, Body& body) -> Problem {
                                     std::string side;
                                     static_cast<void>(read_text(value, side));
                                     body.keep_end = side == "left" || side == "Left";

@@ -27,13 +27,13 @@ struct PredictBody {
 };
 
 // Reads a text or a pair. `place` is that of the array within the member, or empty for the member itself.
-Problem read_sequence(const simdjson::dom::array& items, std::string_view place, PredictBody& body) {
+Problem read_sequence(const Json& items, std::string_view place, PredictBody& body) {
   std::vector<std::string> texts;
   if (items.size() == 0 || items.size() > 2) {
     return fmt::format("has {} in the array{}{}; expected one or two", core::counted(items.size(), "text"),
                        place.empty() ? "" : " at ", place);
   }
-  for (const JsonValue item : items) {
+  for (const Json& item : items) {
     if (read_text(item, texts.emplace_back())) {
       return unexpected_item(item, fmt::format("{}[{}]", place, texts.size() - 1), "a string");
     }
@@ -47,22 +47,20 @@ Problem read_sequence(const simdjson::dom::array& items, std::string_view place,
   return fmt::format("mixes texts with pairs of them, from {} on", place);
 }
 
-Problem read_sequences(const JsonValue& value, PredictBody& body) {
+Problem read_sequences(const Json& value, PredictBody& body) {
   body.is_single = true;
   if (value.is_string()) return read_text(value, body.texts.emplace_back());
-  simdjson::dom::array items;
-  if (value.get(items) != simdjson::SUCCESS) {
+  if (!value.is_array()) {
     return fmt::format("must be a text, one or two in an array, or an array of these, not {}", kind_of(value));
   }
-  if (items.size() == 0) return std::nullopt;
-  if (!(*items.begin()).is_array()) return read_sequence(items, {}, body);
+  if (value.empty()) return std::nullopt;
+  if (!value.front().is_array()) return read_sequence(value, {}, body);
   body.is_single = false;
-  if (!body.limit.has_room_for(items.size())) return std::nullopt;
-  for (const JsonValue item : items) {
+  if (!body.limit.has_room_for(value.size())) return std::nullopt;
+  for (const Json& item : value) {
     const std::string place = fmt::format("[{}]", body.texts.size() + body.pairs.size());
-    simdjson::dom::array texts;
-    if (item.get(texts) != simdjson::SUCCESS) return unexpected_item(item, place, "an array of one or two strings");
-    if (auto problem = read_sequence(texts, place, body)) return problem;
+    if (!item.is_array()) return unexpected_item(item, place, "an array of one or two strings");
+    if (auto problem = read_sequence(item, place, body)) return problem;
   }
   return std::nullopt;
 }
@@ -85,7 +83,7 @@ constexpr std::array kPredict{
     Member<PredictBody>{
         "raw_scores", false,
         [] { return typed_schema("boolean", "Returns the network's logits instead of scores from 0 to 1."); },
-        [](const JsonValue& value, PredictBody& body) { return read_bool(value, body.raw_scores); }},
+        [](const Json& value, PredictBody& body) { return read_bool(value, body.raw_scores); }},
 };
 
 // Converts to probabilities as in the original: between 0 and 1, and with a sum of 1 if there are several.
@@ -111,7 +109,7 @@ void append_labels(std::string& text, std::span<float> numbers, std::span<const 
   for (const std::size_t label : embedding::rank_by_score(numbers, numbers.size())) {
     if (!std::exchange(is_first, false)) text += ',';
     fmt::format_to(std::back_inserter(text), R"({{"score":{},"label":)", numbers[label]);
-    append_string(text, labels[label]);
+    core::append_json_string(text, labels[label]);
     text += '}';
   }
   text += ']';

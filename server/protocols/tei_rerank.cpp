@@ -26,19 +26,18 @@ struct RerankBody {
 
 constexpr std::array kRerank{
     Member<RerankBody>{"query", true, [] { return typed_schema("string", "The query."); },
-                       [](const JsonValue& value, RerankBody& body) { return read_text(value, body.query); }},
-    Member<RerankBody>{
-        "texts", true, [] { return some_schema(typed_schema("string", "")); },
-        [](const JsonValue& value, RerankBody& body) { return read_texts(value, body.limit, body.texts); }},
+                       [](const Json& value, RerankBody& body) { return read_text(value, body.query); }},
+    Member<RerankBody>{"texts", true, [] { return some_schema(typed_schema("string", "")); },
+                       [](const Json& value, RerankBody& body) { return read_texts(value, body.limit, body.texts); }},
     kTruncate<RerankBody>,
     kDirection<RerankBody>,
     Member<RerankBody>{
         "raw_scores", false,
         [] { return typed_schema("boolean", "Returns the network's logits instead of scores from 0 to 1."); },
-        [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.raw_scores); }},
+        [](const Json& value, RerankBody& body) { return read_bool(value, body.raw_scores); }},
     Member<RerankBody>{"return_text", false,
                        [] { return typed_schema("boolean", "Returns each text with its score."); },
-                       [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.return_text); }},
+                       [](const Json& value, RerankBody& body) { return read_bool(value, body.return_text); }},
     kNoRole<RerankBody>,
 };
 
@@ -50,7 +49,7 @@ std::string ranks_text(const Vectors& numbers, bool raw, std::span<const std::st
     fmt::format_to(std::back_inserter(text), R"({{"index":{})", index);
     if (!texts.empty()) {
       text += R"(,"text":)";
-      append_string(text, texts[index]);
+      core::append_json_string(text, texts[index]);
     }
     fmt::format_to(std::back_inserter(text), R"(,"score":{}}})", scores[index]);
   }
@@ -61,12 +60,12 @@ std::string ranks_text(const Vectors& numbers, bool raw, std::span<const std::st
 }  // namespace
 
 void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
-  JsonBody json;
-  if (const auto refusal = json.parse(exchange->request().body)) return refuse_no_json(*exchange, *refusal);
-  if (is_ranking_of_documents(json.root())) return rank_documents(exchange, service);
+  Json json;
+  if (const auto refusal = parse_body(exchange->request().body, json)) return refuse_no_json(*exchange, *refusal);
+  if (is_ranking_of_documents(json)) return rank_documents(exchange, service);
   RerankBody body;
   body.limit.most = service.limits().texts_max;
-  if (const auto refusal = read_members(json.root(), kRerank, body)) return refuse(*exchange, tei_protocol(), *refusal);
+  if (const auto refusal = read_members(json, kRerank, body)) return refuse(*exchange, tei_protocol(), *refusal);
   if (body.limit.count_of(body.texts.size()) == 0) return refuse_empty(*exchange, "texts");
   ScoreCall call;
   call.names.list = "texts";

@@ -26,11 +26,11 @@ struct DecodeBody {
   bool skip_special_tokens = true;
 };
 
-Problem read_inputs(const JsonValue& value, TokenizeBody& body) {
+Problem read_inputs(const Json& value, TokenizeBody& body) {
   return read_text_or_texts(value, body.limit, body.texts);
 }
 
-Problem read_lists(const JsonValue& value, DecodeBody& body) {
+Problem read_lists(const Json& value, DecodeBody& body) {
   return read_id_lists(value, body.limit, body.lists);
 }
 
@@ -56,16 +56,15 @@ constexpr std::array kTokenize{
     Member<TokenizeBody>{"inputs", true, texts_schema, read_inputs},
     Member<TokenizeBody>{
         "add_special_tokens", false, [] { return special_schema("Adds the special tokens that every text gets."); },
-        [](const JsonValue& value, TokenizeBody& body) { return read_bool(value, body.add_special_tokens); }},
+        [](const Json& value, TokenizeBody& body) { return read_bool(value, body.add_special_tokens); }},
     kPromptName<TokenizeBody>,
     kRole<TokenizeBody>,
 };
 
 constexpr std::array kDecode{
     Member<DecodeBody>{"ids", true, ids_schema, read_lists},
-    Member<DecodeBody>{
-        "skip_special_tokens", false, [] { return special_schema("Leaves out special tokens."); },
-        [](const JsonValue& value, DecodeBody& body) { return read_bool(value, body.skip_special_tokens); }},
+    Member<DecodeBody>{"skip_special_tokens", false, [] { return special_schema("Leaves out special tokens."); },
+                       [](const Json& value, DecodeBody& body) { return read_bool(value, body.skip_special_tokens); }},
 };
 
 // Returns the model for this many items, or null after refusing the request.
@@ -126,8 +125,8 @@ void append_tokens(std::string& out, const embedding::Tokenizer& tokenizer, std:
     const bool is_special = i < first || i >= stop;
     const bool has_place = !is_special && !encoded.offsets.empty();
     const embedding::TokenOffsets place = has_place ? encoded.offsets[i] : embedding::TokenOffsets{};
-    append_string(out, has_place ? text.substr(place.begin, place.end - place.begin)
-                                 : tokenizer.token(encoded.ids[i]).value_or(""));
+    core::append_json_string(out, has_place ? text.substr(place.begin, place.end - place.begin)
+                                            : tokenizer.token(encoded.ids[i]).value_or(""));
     fmt::format_to(std::back_inserter(out), R"(,"special":{},)", is_special);
     if (has_place) {
       fmt::format_to(std::back_inserter(out), R"("start":{},"stop":{}}})", place.begin, place.end);
@@ -195,7 +194,7 @@ void decode(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
     const auto text = tokenizer->decode(list, body.skip_special_tokens);
     if (!text.ok()) return refuse(*exchange, tei_protocol(), refusal_of(text.status()));
     response.body += response.body.empty() ? '[' : ',';
-    append_string(response.body, *text);
+    core::append_json_string(response.body, *text);
   }
   response.body += ']';
   exchange->note([&](RequestRecord& record) { record.tokens = tokens; });

@@ -40,7 +40,7 @@ struct SimilarityBody {
   embedding::TextRole role = embedding::TextRole::kUnspecified;
 };
 
-Problem read_inputs(const JsonValue& value, EmbedBody& body) {
+Problem read_inputs(const Json& value, EmbedBody& body) {
   return read_texts_or_ids(value, body.limit, body.inputs);
 }
 
@@ -69,7 +69,7 @@ constexpr std::array kEmbed{
                         schema["default"] = true;
                         return schema;
                       },
-                      [](const JsonValue& value, EmbedBody& body) { return read_bool(value, body.normalize); }},
+                      [](const Json& value, EmbedBody& body) { return read_bool(value, body.normalize); }},
     Member<EmbedBody>{
         "dimensions", false,
         [] {
@@ -77,16 +77,16 @@ constexpr std::array kEmbed{
           schema["minimum"] = 1;
           return schema;
         },
-        [](const JsonValue& value, EmbedBody& body) { return read_size(value, 1, kDimensionsMax, body.dimensions); }},
+        [](const Json& value, EmbedBody& body) { return read_size(value, 1, kDimensionsMax, body.dimensions); }},
 };
 
 constexpr std::array kSentences{
     Member<SimilarityBody>{
         "source_sentence", true, [] { return typed_schema("string", ""); },
-        [](const JsonValue& value, SimilarityBody& body) { return read_text(value, body.texts.emplace_back()); }},
+        [](const Json& value, SimilarityBody& body) { return read_text(value, body.texts.emplace_back()); }},
     Member<SimilarityBody>{
         "sentences", true, [] { return some_schema(typed_schema("string", "")); },
-        [](const JsonValue& value, SimilarityBody& body) { return read_texts(value, body.limit, body.texts); }},
+        [](const Json& value, SimilarityBody& body) { return read_texts(value, body.limit, body.texts); }},
 };
 
 constexpr std::array kParameters{kTruncate<SimilarityBody>, kDirection<SimilarityBody>, kPromptName<SimilarityBody>,
@@ -95,13 +95,13 @@ constexpr std::array kParameters{kTruncate<SimilarityBody>, kDirection<Similarit
 constexpr std::array kSimilarity{
     Member<SimilarityBody>{
         "inputs", true, [] { return schema_of(kSentences); },
-        [](const JsonValue& value, SimilarityBody& body) { return read_object(value, kSentences, body); }},
+        [](const Json& value, SimilarityBody& body) { return read_object(value, kSentences, body); }},
     Member<SimilarityBody>{
         "parameters", false, [] { return schema_of(kParameters); },
-        [](const JsonValue& value, SimilarityBody& body) { return read_object(value, kParameters, body); }},
+        [](const Json& value, SimilarityBody& body) { return read_object(value, kParameters, body); }},
     // At the top level as on the other paths, or within `parameters` like the original's parameters.
     Member<SimilarityBody>{"role", false, role_schema,
-                           [](const JsonValue& value, SimilarityBody& body) -> Problem {
+                           [](const Json& value, SimilarityBody& body) -> Problem {
                              const embedding::TextRole of_parameters = body.role;
                              if (auto problem = read_role(value, body.role)) return problem;
                              if (of_parameters == embedding::TextRole::kUnspecified || of_parameters == body.role)
@@ -246,10 +246,9 @@ void answer_root(const ExchangePtr& exchange, const PathValues& values, Service&
   // Only a body with the member is parsed twice.
   constexpr std::string_view kSource = "source_sentence";
   const std::string_view text = exchange->request().body;
-  JsonBody body;
-  JsonValue member;
-  if (text.find(kSource) != std::string_view::npos && !body.parse(text) &&
-      body.root().at_key("inputs").at_key(kSource).get(member) == simdjson::SUCCESS) {
+  Json body;
+  if (text.find(kSource) != std::string_view::npos && !parse_body(text, body) &&
+      std::as_const(body)["inputs"].contains(kSource)) {
     return similarity(exchange, values, service);
   }
   return embed(exchange, values, service);

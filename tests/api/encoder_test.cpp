@@ -30,7 +30,6 @@ const std::string kDenseModel = kRecorded + "tiny-bert/f32";
 class EncoderInterfaceTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Several outputs of one pass need another backend than native.
     auto made = latebind::Runtime::create({{"precision", "f32"}});
     ASSERT_TRUE(made.ok()) << made.status().message();
     runtime = std::make_unique<latebind::Runtime>(*std::move(made));

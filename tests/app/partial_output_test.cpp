@@ -11,6 +11,7 @@
 #include "app/bulk/manifest.h"
 #include "core/platform/files/temporary_folder.h"
 #include "core/text/quote.h"
+#include "tests/support/json.h"
 
 namespace latebind::app {
 namespace {
@@ -198,9 +199,9 @@ TEST_F(PartialOutputTest, InputsAreTheSameOnceTheyWereWritten) {
 }
 
 TEST(ManifestTest, NamesWhatDiffers) {
-  const Json was = Json::parse(R"({"a": {"b": 1, "c": null}, "in": [{"name": "x", "n": 1}, {"name": "y"}]})");
+  const Json was = json_of(R"({"a": {"b": 1, "c": null}, "in": [{"name": "x", "n": 1}, {"name": "y"}]})");
   EXPECT_TRUE(differences(was, was).empty());
-  const Json now = Json::parse(R"({"a": {"b": "2", "d": true}, "in": [{"name": "x", "n": 2}]})");
+  const Json now = json_of(R"({"a": {"b": "2", "d": true}, "in": [{"name": "x", "n": 2}]})");
   std::vector<std::string> found;
   for (const Difference& one : differences(was, now))
     found.push_back(one.place + ": " + one.was.value_or("nothing") + ", " + one.now.value_or("nothing"));
@@ -209,12 +210,12 @@ TEST(ManifestTest, NamesWhatDiffers) {
 }
 
 TEST(ManifestTest, WhatDiffersIsALineWithAnEnd) {
-  const Json now = Json::parse(R"({"format": 1})");
+  const Json now = json_of(R"({"format": 1})");
   Json was = now;
   was["two\nlines"] = "\xE2\x80\xAE";
   was[std::string(1 << 20, 'k')][std::string(1 << 20, 'l')] = std::string(1 << 20, 'v');
   was["cut"] = std::string(98, 'b') + "\xC3\xA4\xC3\xA4";
-  was["in"] = Json::parse(R"({"name": [[0, 1]]})");
+  was["in"] = json_of(R"({"name": [[0, 1]]})");
   was["in"]["name"][0][0] = std::string(1 << 20, 'n');
   for (const Difference& one : differences(was, now)) {
     for (const std::string& text : {one.place, one.was.value_or(""), one.now.value_or("")}) {
@@ -226,12 +227,12 @@ TEST(ManifestTest, WhatDiffersIsALineWithAnEnd) {
 
 // An earlier run's manifest has a limit for its bytes alone.
 TEST(ManifestTest, ManyDifferencesHaveAnEnd) {
-  const Json now = Json::parse(R"({"format": 1, "settings": {"7": 7}})");
-  Json::object_t members;
+  const Json now = json_of(R"({"format": 1, "settings": {"7": 7}})");
+  Json members;
   for (int i = 0; i < 300'000; ++i)
-    static_cast<Json::object_t::Container&>(members).emplace_back(std::to_string(i), i);
+    members.add_member(std::to_string(i), i);
   Json was = now;
-  was["settings"] = Json(members);
+  was["settings"] = std::move(members);
   EXPECT_EQ(differences(was, now).size(), kDifferencesMax);
 }
 

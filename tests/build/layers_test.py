@@ -144,7 +144,11 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine/engine.h"', "may include only")
         self.assert_allowed("core/http/a.cpp", "#include <curl/curl.h>")
         self.assert_refused("app/a.cpp", "#include <boost/asio.hpp>", "is for server/ only")
-        self.assert_refused("embedding/a.cpp", "#include <simdjson.h>", "is for server/ only")
+        for layer in ("core/", "core/cache/", "backends/onnxruntime/", "embedding/", "server/protocols/", "cli/", "app/"):
+            self.assert_refused(f"{layer}a.cpp", "#include <simdjson.h>", "is for core/json/ only")
+            self.assert_refused(f"{layer}a.cpp", "#include <nlohmann/json.hpp>", "is for tests only")
+        self.assert_allowed("core/json/a.cpp", "#include <simdjson.h>")
+        self.assert_refused("core/json/a.cpp", "#include <nlohmann/json.hpp>", "is for tests only")
         self.assert_allowed("server/observe/a.cpp", "#include <boost/asio.hpp>")
         self.assert_refused("core/a.cpp", "#include <absl/strings/str_cat.h>", "are allowed here")
 

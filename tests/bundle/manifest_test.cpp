@@ -9,6 +9,7 @@
 #include "core/platform/digest.h"
 #include "core/platform/files/temporary_folder.h"
 #include "tests/bundle/support.h"
+#include "tests/support/json.h"
 
 namespace latebind::core {
 namespace {
@@ -114,13 +115,13 @@ TEST_F(ManifestTest, WhatOthersAuthoredIsRead) {
   const Variant& cpu = manifest->components[0].variants.at(0);
   EXPECT_EQ(cpu.folder, "decoder/cpu");
   EXPECT_EQ(cpu.ep, "CPUExecutionProvider");
-  EXPECT_EQ(cpu.executor_info.at("ort").at("model_file"), "model.onnx");
-  EXPECT_EQ(cpu.executor_info.at("other").at("a"), 1);
+  EXPECT_EQ(cpu.executor_info.at("ort")["model_file"], "model.onnx");
+  EXPECT_EQ(cpu.executor_info.at("other")["a"], 1);
   EXPECT_EQ(manifest->components[0].variants.at(1).folder, std::nullopt);
   EXPECT_EQ(manifest->components[1].variants.at(0).folder, "encoder/cuda");
   EXPECT_EQ(manifest->components[2].variants.at(0).folder, "file/gpu");
   EXPECT_EQ(manifest->shared_assets.at(uri), "elsewhere");
-  EXPECT_EQ(manifest->additional_metadata.at("producer"), "somebody");
+  EXPECT_EQ(manifest->additional_metadata["producer"], "somebody");
 }
 
 TEST_F(ManifestTest, TheMajorVersionDecides) {
@@ -283,7 +284,7 @@ TEST(LatebindInfoTest, WhatIsWrittenIsRead) {
   ASSERT_TRUE(again.ok()) << again.status().to_string();
   EXPECT_EQ(*again, info);
   info.shapes.clear();
-  EXPECT_EQ(to_json(info).at("shapes"), "dynamic");
+  EXPECT_EQ(to_json(info)["shapes"], "dynamic");
 }
 
 TEST(LatebindInfoTest, WhatWasRefusedIsReadWithinBounds) {
@@ -296,12 +297,13 @@ TEST(LatebindInfoTest, WhatWasRefusedIsReadWithinBounds) {
   info.refused.resize(1);
   info.refused[0].nodes.count = 100;
   info.refused[0].nodes.first.resize(LeftNodes::kFirstMax);
-  nlohmann::json good = to_json(info);
-  EXPECT_TRUE(parse_latebind_info(good, "here").ok());
+  const Json taken = to_json(info);
+  EXPECT_TRUE(parse_latebind_info(taken, "here").ok());
+  const auto good = nlohmann::json::parse(taken.dump());
   const auto refuse = [&](const char* pointer, const nlohmann::json& value) {
     nlohmann::json changed = good;
     changed[nlohmann::json::json_pointer(pointer)] = value;
-    EXPECT_EQ(parse_latebind_info(changed, "here").status().code(), StatusCode::kInvalidModel) << pointer;
+    EXPECT_EQ(parse_latebind_info(json_of(changed), "here").status().code(), StatusCode::kInvalidModel) << pointer;
   };
   refuse("/refused", "all");
   refuse("/refused/0", 7);

@@ -111,7 +111,7 @@ TEST_F(PackageTest, WhatIsWrittenIsReadInBothForms) {
   const Variant* blob = Package::find_variant(*component, "npu-v73");
   ASSERT_TRUE(portable != nullptr && blob != nullptr);
   EXPECT_TRUE(portable->latebind->is_portable());
-  EXPECT_EQ(portable->executor_info.at("ort").at("model_file"), "model.onnx");
+  EXPECT_EQ(portable->executor_info.at("ort")["model_file"], "model.onnx");
   EXPECT_EQ(blob->latebind->shapes, (std::vector<std::vector<std::int64_t>>{{1, 32}, {1, 128}}));
   EXPECT_THAT(text_of(*zip->open_verified_file(*portable, "model.onnx")), HasSubstr("portable model"));
   const std::string tokenizer = blob->latebind->assets.at("model_folder");

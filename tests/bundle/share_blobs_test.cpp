@@ -131,14 +131,14 @@ TEST_F(ShareBlobsTest, OnlyTheWholeOneIsForStockOnnxRuntime) {
   const Variant& whole = variant(package, 1);
   const Variant& other = variant(package, 2);
   EXPECT_EQ(whole.ep, "ToyExecutionProvider");
-  EXPECT_EQ(whole.executor_info.at("ort").at("model_file"), whole.latebind->model);
+  EXPECT_EQ(whole.executor_info.at("ort")["model_file"], whole.latebind->model);
   EXPECT_TRUE(whole.latebind->model.starts_with("sha256:")) << whole.latebind->model;
   EXPECT_EQ(other.ep, "");
   EXPECT_FALSE(other.executor_info.contains("ort"));
   EXPECT_EQ(other.compatibility_string, "toy:1");
   // Older versions refuse what they would take for a missing file.
-  EXPECT_EQ(to_json(*other.latebind).at("version"), 2);
-  EXPECT_EQ(to_json(*whole.latebind).at("version"), 1);
+  EXPECT_EQ(to_json(*other.latebind)["version"], 2);
+  EXPECT_EQ(to_json(*whole.latebind)["version"], 1);
 }
 
 TEST_F(ShareBlobsTest, AFolderHasThemWholeAndSoHasAnUnpackedZip) {
@@ -171,7 +171,7 @@ TEST_F(ShareBlobsTest, WhatIsAddedLaterSharesAsIfItHadBeenThere) {
   const Package one = opened(alone, "alone");
   EXPECT_TRUE(one.assets().empty());
   EXPECT_EQ(variant(one, 3).ep, "ToyExecutionProvider");
-  EXPECT_EQ(variant(one, 3).executor_info.at("ort").at("session_options").at("a"), "b");
+  EXPECT_EQ(variant(one, 3).executor_info.at("ort")["session_options"]["a"], "b");
 }
 
 TEST_F(ShareBlobsTest, OtherBlobsStayWhole) {
@@ -249,7 +249,7 @@ TEST_F(ShareBlobsTest, ADifferenceThatLiesIsRefused) {
   EXPECT_THAT(with(whole, "\"bytes\": 9999999999999").to_string(), HasSubstr("more than 4 times as many"));
   EXPECT_THAT(with("\"file\": \"model.onnx.vcdiff\"", "\"file\": \"../x\"").to_string(), HasSubstr("'difference'"));
   EXPECT_THAT(with("\"file\": \"model.onnx.vcdiff\"", "\"file\": \"x\"").to_string(), HasSubstr("not one of 'files'"));
-  EXPECT_THAT(with("/model.onnx\",\n                \"ort\"", "/gone.onnx\",\n                \"ort\"").to_string(),
+  EXPECT_THAT(with("/model.onnx\",\n                \"bytes\"", "/gone.onnx\",\n                \"bytes\"").to_string(),
               HasSubstr("missing"));
   EXPECT_THAT(with("\"from\": \"sha256", "\"from\": \"model").to_string(), HasSubstr("difference"));
   EXPECT_THAT(with("\"target\": \"npu:toy\"", "\"target\": \"portable\"").to_string(), HasSubstr("for a blob"));

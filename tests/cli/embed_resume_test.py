@@ -106,6 +106,25 @@ def test_killed_and_interrupted_it_ends_with_the_same_bytes(whole, tmp_path, fil
         assert [json.loads(line) for line in ids.read_text().splitlines()] == [id_of(number) for number in range(COUNT)]
 
 
+def test_several_outputs_go_on_too(inputs, tmp_path):
+    count = 25_000
+    few = tmp_path / "few.jsonl"
+    with open(inputs / "rows.jsonl") as rows:
+        few.write_text("".join(next(rows) for _ in range(count)))
+    outputs = ("--outputs", "dense,token_vectors")
+    good("embed", "-q", "--model", TINY, *outputs, few, "-o", tmp_path / "whole.jsonl")
+    output = tmp_path / "v.jsonl"
+    unfinished(output, *outputs, few)
+    kept = saved(output)
+    for other in ((), ("--outputs", "dense"), ("--outputs", "token_vectors,dense")):
+        assert "outputs" in bad(2, "embed", "--model", TINY, *other, few, "-o", output)
+    assert saved(output) == kept
+    done = good("embed", "--model", TINY, *outputs, few, "-o", output)
+    assert 0 < int(done.stderr.splitlines()[-1].split()[1]) < count  # texts of this run
+    assert output.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["few.jsonl", "v.jsonl", "whole.jsonl"]
+
+
 def test_what_is_not_the_same_is_refused_and_named(whole, tmp_path):
     texts = tmp_path / "texts.txt"
     shutil.copy(whole / "b.txt", texts)

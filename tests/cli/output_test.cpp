@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -15,7 +16,6 @@
 #include "cli/data/vector_writer.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/progress.h"
-#include "core/json.h"
 
 namespace latebind::cli {
 namespace {

@@ -46,10 +46,11 @@ def test_vendors_give_them_too(device):
             assert vector == pytest.approx(wanted, abs=1e-4)
 
 
-def test_outputs_that_need_different_ends_of_the_network():
+@pytest.mark.parametrize("device", ["native:CPU", "openvino:CPU"])
+def test_outputs_that_need_different_ends_of_the_network(device):
     """The model's own vectors of tokens go through a projection, so the network has two outputs."""
     model = DATA / "multi_vector_encoders" / "bert"
-    device = ("--device", "openvino:CPU", "--precision", "f32", "--strict", "-q")
+    device = ("--device", device, "--precision", "f32", "--strict", "-q")
     both = lines_of("--outputs", "multi_vector,token_vectors", model=model, device=device)
     for line, alone in zip(both, lines_of(model=model, device=device), strict=True):
         assert len(line["multi_vector"]) == len(line["token_vectors"]) == len(alone["vectors"])

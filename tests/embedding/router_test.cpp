@@ -8,6 +8,7 @@
 #include "embedding/folder/router_file.h"
 #include "embedding/outputs/sparse.h"
 #include "tests/embedding/support.h"
+#include "tests/support/json.h"
 
 namespace latebind::embedding {
 namespace {
@@ -28,7 +29,7 @@ json router_file() {
 }
 
 TEST(RouterTest, EachWayHasItsModulesBelowTheRouter) {
-  const auto router = read_router(router_file(), "", "r");
+  const auto router = read_router(json_of(router_file()), "", "r");
   ASSERT_TRUE(router.ok()) << router.status().to_string();
   ASSERT_EQ(router->query.size(), 1U);
   EXPECT_EQ(router->query[0].folder, "q");
@@ -37,7 +38,7 @@ TEST(RouterTest, EachWayHasItsModulesBelowTheRouter) {
   EXPECT_EQ(router->document[0].folder, "");
   EXPECT_EQ(router->otherwise, TextRole::kDocument);
   EXPECT_EQ(&router->modules_of(TextRole::kUnspecified), &router->document);
-  const auto below = read_router(router_file(), "0_Router", "r");
+  const auto below = read_router(json_of(router_file()), "0_Router", "r");
   ASSERT_TRUE(below.ok());
   EXPECT_EQ(below->document[0].folder, "0_Router");
   EXPECT_EQ(below->document[1].folder, "0_Router/d");
@@ -46,16 +47,16 @@ TEST(RouterTest, EachWayHasItsModulesBelowTheRouter) {
 TEST(RouterTest, WithoutADefaultNoWayIsGuessed) {
   json file = router_file();
   file["parameters"]["default_route"] = nullptr;
-  EXPECT_EQ(read_router(file, "", "r")->otherwise, TextRole::kUnspecified);
+  EXPECT_EQ(read_router(json_of(file), "", "r")->otherwise, TextRole::kUnspecified);
   file["parameters"] = json::object();
-  EXPECT_EQ(read_router(file, "", "r")->otherwise, TextRole::kUnspecified);
+  EXPECT_EQ(read_router(json_of(file), "", "r")->otherwise, TextRole::kUnspecified);
 }
 
 TEST(RouterTest, WhatIsNoRouterOfTheTwoIsRefusedByName) {
   const auto refusal = [](const json& patch) {
     json file = router_file();
     file.merge_patch(patch);
-    const auto router = read_router(file, "", "router_config.json");
+    const auto router = read_router(json_of(file), "", "router_config.json");
     EXPECT_FALSE(router.ok()) << patch;
     return router.ok() ? std::string() : router.status().to_string();
   };

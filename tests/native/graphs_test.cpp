@@ -476,6 +476,35 @@ TEST_P(GraphsTest, EveryOperatorOfTheSmallGraph) {
   }
 }
 
+// Each output has the same bits as in a graph that has it alone.
+TEST_P(GraphsTest, OnePassGivesAllOutputs) {
+  const Inputs inputs = graph::testing::small_batch();
+  for (const unsigned threads : {1U, 3U}) {
+    const auto executable = load(graph::testing::small_graph({.has_all_outputs = true}), threads);
+    ASSERT_EQ(executable->outputs().size(), 4U);
+    EXPECT_EQ(executable->outputs()[1].name, "tokens");
+    const std::vector<Outcome> all = testing::run_all(*executable, inputs);
+    for (const Outcome& outcome : all)
+      ASSERT_TRUE(outcome.status.ok()) << outcome.status.to_string();
+    EXPECT_EQ(all[0].shape, (core::Shape{3, 5, 8}));
+    EXPECT_EQ(all[2].shape, (core::Shape{3, 8}));
+    const auto alone = [&](bool pooled) {
+      return testing::run(*load(graph::testing::small_graph({.pooled = pooled}), threads), inputs);
+    };
+    EXPECT_EQ(all[1].values, alone(false).values);
+    EXPECT_EQ(all[3].values, alone(true).values);
+    // `vector` is `pooled` at length 1, and the rows of `inner` are those of a layer norm.
+    for (std::size_t text = 0; text < 3; ++text) {
+      double squares = 0;
+      for (std::size_t i = 0; i < 8; ++i)
+        squares += std::pow(all[2].values[text * 8 + i], 2);
+      EXPECT_NEAR(all[3].values[text * 8], all[2].values[text * 8] / std::sqrt(squares), 1e-6);
+    }
+    EXPECT_NE(all[0].values, all[1].values);
+    EXPECT_EQ(all[0].values[7 * 8], 0);  // padding
+  }
+}
+
 TEST_P(GraphsTest, NoTextsGiveNoVectors) {
   const Inputs inputs{{"ids", {{0, 4}, {}}}, {"mask", {{0, 4}, {}}}};
   const Outcome outcome = testing::run(*load(testing::encoder({.hidden = 16}), 2), inputs);

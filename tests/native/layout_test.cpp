@@ -40,7 +40,7 @@ TEST(LayoutTest, WhatAttentionAndPoolingUseHasARowForEachToken) {
   expect_full<Attend>(plan, true, [](const Attend& s) { return std::vector<Slot>{s.query, s.key, s.value, s.y}; });
   ASSERT_TRUE(plan.pooling);
   EXPECT_TRUE(plan.layout.places[plan.pooling->x].is_full);
-  EXPECT_TRUE(plan.layout.places[plan.result].is_full);
+  EXPECT_TRUE(plan.layout.places[plan.results.front().slot].is_full);
 }
 
 TEST(LayoutTest, TheWidePartOfFeedForwardHasNone) {

@@ -28,6 +28,7 @@ using graph::testing::EncoderShape;
 using graph::testing::Inputs;
 using graph::testing::Outcome;
 using graph::testing::run;
+using graph::testing::run_all;
 
 inline std::shared_ptr<core::Backend> backend(const std::string& isa = {}) {
   // As many threads as a test asks for, whatever the machine has.

@@ -1,6 +1,7 @@
 """Tries random graphs on a device, through latebind.Model and through ONNX Runtime's provider, beside what ONNX defines.
 
-usage: random_graphs.py PROVIDER [--start SEED] [--count N] [--table FILE] [--rows FILE] [--only provider|model] [--show SEED | --reduce SEED]
+usage: random_graphs.py PROVIDER [--start SEED] [--count N] [--table FILE] [--rows FILE] [--only provider|model]
+                        [--operators REGEX] [--types T,T…] [--show SEED | --reduce SEED]
 
 Each graph has several nodes that share tensors, constants among inputs and whole branches of constants, sizes that are declared
 or known in a run only, and attributes with other values than their defaults (random_models.py). Each loaded model runs several
@@ -8,7 +9,8 @@ times, with other numbers of the same kind, other sizes and sizes of zero. Expec
 without optimisations; where they are not met, package onnx's evaluator is asked as well.
 
 Prints what differs, with the smallest part of the graph that still does, and a summary; exits with 1 where something does.
---table is a table of known errors in place of the built-in one, or `none`. --show prints one graph, --reduce the smallest part
+--table is a table of known errors in place of the built-in one, or `none`. --operators are those that graphs are made of, and
+--types are the element types of most tensors: for what a table has just begun to take. --show prints one graph, --reduce the smallest part
 of it that differs. LATEBIND_LIBRARY and PYTHONPATH say which Python package.
 """
 
@@ -28,7 +30,7 @@ CHUNK = 100
 def work(arguments, rows_file, start, end):
     import random_trial
 
-    trial = random_trial.Trial(arguments.library, arguments.table, arguments.only)
+    trial = random_trial.Trial(arguments.library, arguments.table, arguments.only, *made_of(arguments))
     with open(rows_file, "a") as rows:
         for seed in range(start, end):
             # Before it runs: so it is known what a process died of.
@@ -40,10 +42,15 @@ def work(arguments, rows_file, start, end):
         rows.write(json.dumps({"end": True}) + "\n")
 
 
+def made_of(arguments):
+    return arguments.operators, tuple(one for one in arguments.types.split(",") if one)
+
+
 def rows_of(arguments):
     """A row for each graph, interface and run. A graph that ends its process has one that says so."""
     found, at, last = [], arguments.start, arguments.start + arguments.count
-    words = [arguments.library, "--only", arguments.only, *(["--table", arguments.table] if arguments.table else [])]
+    words = [arguments.library, "--only", arguments.only, "--operators", arguments.operators, "--types", arguments.types]
+    words += ["--table", arguments.table] if arguments.table else []
     with tempfile.TemporaryDirectory() as folder:
         rows_file = Path(folder) / "rows"
         while at < last:
@@ -70,6 +77,8 @@ def parse(words):
     parser.add_argument("--table", default="")
     parser.add_argument("--rows", default="")
     parser.add_argument("--only", default="", choices=("", "provider", "model"))
+    parser.add_argument("--operators", default="")
+    parser.add_argument("--types", default="")
     parser.add_argument("--show", type=int)
     parser.add_argument("--reduce", type=int)
     return parser.parse_args(words)
@@ -80,12 +89,12 @@ def main():
     if arguments.show is not None:
         import random_trial
 
-        print(random_trial.text_of(arguments.show))
+        print(random_trial.text_of(arguments.show, *made_of(arguments)))
         return 0
     if arguments.reduce is not None:
         import random_trial
 
-        trial = random_trial.Trial(arguments.library, arguments.table)
+        trial = random_trial.Trial(arguments.library, arguments.table, "", *made_of(arguments))
         wrong = [row for row in trial.rows_of(arguments.reduce) if row["outcome"] == "wrong" and row.get("run")]
         for by in {row["by"]: row["run"] for row in reversed(wrong)}.items():
             print(by, trial.smallest(arguments.reduce, *by), sep="\n")

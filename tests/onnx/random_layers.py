@@ -100,7 +100,7 @@ def pool(b, op):
 def normalize(b, op):
     attributes = {"epsilon": float(b.rng.choice([1e-5, 1e-3, 0.5]))} if op[0] not in "M" and op[:2] not in ("LR", "Lp") and b.chance(0.5) else {}
     if op in ("LayerNormalization", "RMSNormalization", "LpNormalization"):
-        x = b.take(("f32", "f32", "f16"), rank=(2, 3))
+        x = b.take(("f32", "f32", "f16"), rank=(2, 3), exact=op == "LpNormalization")
         shape = b.shape(x)
         axis = axis_in(b, len(shape))
         if op == "LpNormalization":

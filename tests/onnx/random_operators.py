@@ -50,7 +50,7 @@ def broadcast_partner(b, shape):
 @maker("Abs", "Neg", "Sign", "Relu", "Identity", "IsNaN", "Floor", "Ceil", "Round", "Exp", "Log", "Sqrt", "Reciprocal", "Sigmoid", "Tanh", "Erf",
        "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Softplus", "Softsign", "HardSwish", "Mish")  # fmt: skip
 def unary(b, op):
-    x = b.take(b.types_of(op), exact=op in ("Sign", "Floor", "Ceil", "Round"))
+    x = b.take(b.types_of(op), exact=op in ("Sign", "Floor", "Ceil", "Round", "Reciprocal", "Acosh", "Atanh"))
     return b.node(op, [x])
 
 
@@ -84,6 +84,8 @@ def binary(b, op):
         y = b.take((kind,), exact=compares, fits=lambda shape: b.goes_together(b.shape(x), shape))
     else:
         y = b.fresh(kind, broadcast_partner(b, b.shape(x)), "nonzero" if op in ("Div", "Mod") else "small" if op in ("Pow", "BitShift") else "")
+    if op == "PRelu" and np.broadcast_shapes(b.shape(x), b.shape(y)) != b.shape(x):
+        b.reject("a slope of more numbers")
     swap = op not in ("Mod", "PRelu", "Pow", "BitShift", "Div") and b.chance(0.4)
     return b.node(op, [y, x] if swap else [x, y], **attributes)
 

@@ -506,8 +506,40 @@ def reviewed() -> Iterator[Recipe]:
     yield graph("ArgMax of another tensor", "Gather", {V: "f32"}, {V: (2,)}, nodes, fixed={"run_x": np.arange(5, dtype=np.float32)}, is_error=True)
 
 
+def layers() -> Iterator[Recipe]:
+    """Recurrent layers, alone and beside what takes the same numbers, and other layers of numbers that are not ordinary."""
+    rng = np.random.default_rng(3)
+    for op, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
+        weights = {name: rng.standard_normal((1, 2 * gates, 2)).astype(np.float32) for name in ("w", "r")}
+        others = {name: rng.standard_normal((1, 2, 2)).astype(np.float32) for name in ("u", "v")}
+        layer = helper.make_node(op, [V, "w", "r"], ["z"], hidden_size=2)
+        other = {letter: helper.make_node("RNN", [letter, "u", "v"], ["z2"], hidden_size=2) for letter in (V, "a")}
+        beside = {
+            "alone": [], "beside another": [other[V]], "beside a Transpose": [helper.make_node("Transpose", [V], ["z2"], perm=[1, 0, 2])],
+            "beside another by a Squeeze": [helper.make_node("Unsqueeze", [V, "axes"], ["b"]), helper.make_node("Squeeze", ["b", "axes"], ["a"]), other["a"]],
+        }  # fmt: skip
+        for label, nodes in beside.items():
+            fixed = weights | (others if nodes and nodes[-1].op_type == "RNN" else {}) | ({"axes": i64(1)} if len(nodes) > 1 else {})
+            for is_dynamic in (False, True):
+                yield Recipe(op, f"{label}{' dynamic' if is_dynamic else ''}", {V: "f32"}, {V: (3, 2, 2)}, (layer, *nodes), fixed,
+                             ("z", "z2") if nodes else ("z",), is_dynamic=is_dynamic)  # fmt: skip
+    # A reduction of several dimensions, and a shape of as many as are left.
+    for op in ("ReduceSum", "ReduceMax", "ReduceMean"):
+        for label, last, more in (("Flatten", helper.make_node("Flatten", ["a"], ["z"], axis=0), {}), ("Reshape", helper.make_node("Reshape", ["a", "to"], ["z"]), {"to": i64(-1, 1)})):
+            nodes = (helper.make_node(op, [V, "axes"], ["a"], keepdims=0), last)
+            for is_dynamic in (False, True):
+                yield Recipe(label, f"after {op}{' dynamic' if is_dynamic else ''}", {V: "f32"}, {V: (5, 2, 3, 4)}, nodes, {"axes": i64(0, 1), **more}, is_dynamic=is_dynamic)
+    yield one("LRN", "size 1", {V: "f32"}, {V: (1, 2, 3, 3)}, {"size": 1})
+    yield one("Attention", "", {V: "f32", W: "f32", "v": "f32"}, {V: (1, 2, 3, 4), W: (1, 2, 3, 4), "v": (1, 2, 3, 4)}, {"scale": 0.5}, opset=23)
+    for to in ("bool", "i64", "f32"):
+        yield one("CastLike", f"to {to}", {V: "f32"}, {V: (N,)}, fixed={"like": np.array(1).astype(TYPES[to])}, avoid={V: (f"out of {to}",)})
+    for t in ("i32", "i64"):
+        values = {f"run_{name}": np.array(value).astype(TYPES[t]) for name, value in (("a", 3), ("b", 11), ("c", 0))}
+        yield one("Range", "by 0", {}, {}, fixed=values, is_error=True)
+
+
 def all_recipes() -> list[Recipe]:
-    makers = (elementwise, reductions, movements, products, quantized, several, forms, reviewed)
+    makers = (elementwise, reductions, movements, products, quantized, several, forms, reviewed, layers)
     return [recipe for maker in makers for recipe in maker()]
 
 

@@ -82,7 +82,7 @@ def test_it_has_the_package_the_library_the_program_and_the_licences(content):
     sources = {str(file.relative_to(SOURCE / "python")) for file in (SOURCE / "python" / "latebind").rglob("*.py")}
     assert sources <= names
     notices = (content / "latebind" / "NOTICES").read_text()
-    for library in ("libssl-dev", "libutf8proc-dev", "libpcre2-dev", "libsimdjson-dev", "nlohmann-json3-dev"):
+    for library in ("libssl-dev", "libutf8proc-dev", "libpcre2-dev", "libsimdjson-dev"):
         assert f"======== {library} ========" in notices
     assert not [name for name in names if "tests/" in name or name.endswith((".cpp", ".h", ".pyc"))]
 

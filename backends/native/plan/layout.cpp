@@ -10,7 +10,8 @@ namespace {
 std::vector<bool> find_full(const Plan& plan) {
   std::vector<bool> is_full(plan.widths.size());
   std::vector<bool> is_written(plan.widths.size());  // since the last attention
-  is_full[plan.result] = true;
+  for (const Plan::Result& result : plan.results)
+    is_full[result.slot] = true;
   if (plan.pooling) is_full[plan.pooling->x] = is_full[plan.pooling->y] = true;
   for (const Step& step : plan.text_steps) {
     const Access access = access_of(step);

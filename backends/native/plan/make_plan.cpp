@@ -49,7 +49,9 @@ void Planner::count_uses() {
               [&](const graph::Normalize& op) { use({op.x}); }},
         node.op);
   }
-  ++uses_[graph_.output().node];
+  // The value of an output keeps its slot until the end.
+  for (const graph::GraphOutput& output : graph_.outputs())
+    ++uses_[output.value.node];
 }
 
 Result<Slot> Planner::slot_of(std::string_view who, Value value) const {
@@ -99,7 +101,6 @@ Slot Planner::own_slot(Value value, Slot slot) {
 }
 
 Result<Plan> Planner::make() {
-  if (graph_.outputs().size() > 1) return unsupported("several outputs");
   count_uses();
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
     const Node& node = graph_.nodes()[i];
@@ -107,11 +108,14 @@ Result<Plan> Planner::make() {
     // The slot of an unused value might be given to another value.
     if (uses_[i] == 0 && !std::holds_alternative<graph::Input>(node.op)) return unsupported("a value that is not used");
   }
-  const Value output = graph_.output();
-  LB_ASSIGN_OR_RETURN(plan_.result, slot_of("an output", output));
   if (plan_.inputs.empty()) return unsupported("a network without a lookup");
-  const core::Shape& shape = graph_.node(output).shape;
-  plan_.width = static_cast<std::size_t>(shape[shape.rank() - 1]);
+  for (const graph::GraphOutput& output : graph_.outputs()) {
+    const core::Shape& shape = graph_.node(output.value).shape;
+    const auto* const in = std::get_if<InSlot>(&forms_[output.value.node]);
+    if (in == nullptr) return unsupported(fmt::format("an output of {}, which is no row", shape.to_string()));
+    plan_.results.push_back(
+        {.slot = in->slot, .by_text = in->by_text, .width = static_cast<std::size_t>(shape[shape.rank() - 1])});
+  }
   set_layout(plan_);
   set_waits(plan_);
   return std::move(plan_);

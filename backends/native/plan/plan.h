@@ -213,8 +213,12 @@ struct Plan {
     Slot y = 0;
   };
   std::optional<Pooling> pooling;
-  Slot result = 0;        // the vectors of the tokens or, after a pooling, of the texts
-  std::size_t width = 0;  // of a result
+  struct Result {
+    Slot slot = 0;         // no later step writes to it
+    bool by_text = false;  // after the pooling: a row for each text, else for each token
+    std::size_t width = 0;
+  };
+  std::vector<Result> results;  // of each output of the graph
 
   Plan(const Kernels& kernels, const Product& product_) : product(product_), matrices(kernels, product_) {}
 };

@@ -191,13 +191,13 @@ class Bpe final : public TokenModel {
 };
 
 Result<bool> flag(const JsonView& view, std::string_view key) {
-  const nlohmann::json* value = view.find(key);
+  const core::Json* value = view.find(key);
   if (value == nullptr || value->is_null()) return false;
   return view.boolean(key);
 }
 
 Result<std::optional<std::string>> text_or_nothing(const JsonView& view, std::string_view key, std::size_t bytes_max) {
-  const nlohmann::json* value = view.find(key);
+  const core::Json* value = view.find(key);
   if (value == nullptr || value->is_null()) return std::optional<std::string>();
   LB_ASSIGN_OR_RETURN(std::string text, view.string(key));
   if (text.size() > bytes_max) {
@@ -207,7 +207,7 @@ Result<std::optional<std::string>> text_or_nothing(const JsonView& view, std::st
 }
 
 Result<BpeOptions> read_bpe_options(const JsonView& view, const Vocabulary& vocabulary) {
-  const nlohmann::json* dropout = view.find("dropout");
+  const core::Json* dropout = view.find("dropout");
   if (dropout != nullptr && !dropout->is_null()) {
     if (!dropout->is_number()) return Status(StatusCode::kInvalidModel, "model.dropout is not a number");
     if (dropout->get<double>() != 0) {

@@ -26,7 +26,7 @@ Status finished(VocabularyKind kind, ModelLists& lists) {
 }  // namespace
 
 Status finish_vocabulary(const JsonView& model, VocabularyKind kind, ModelLists& lists) {
-  const nlohmann::json* vocab = model.find("vocab");
+  const core::Json* vocab = model.find("vocab");
   const bool has_scores = kind == VocabularyKind::kScores;
   // The document reader leaves `true` in place of the object or array that it has moved to the lists.
   if (vocab == nullptr || !vocab->is_boolean() || lists.scores.has_value() != has_scores) {

@@ -69,7 +69,7 @@ core::Result<NormalizerPtr> read_bert_normalizer(const JsonView& view) {
   LB_ASSIGN_OR_RETURN(options.handle_chinese_chars, view.boolean("handle_chinese_chars"));
   LB_ASSIGN_OR_RETURN(options.lowercase, view.boolean("lowercase"));
   options.strip_accents = options.lowercase;
-  const nlohmann::json* strip_accents = view.find("strip_accents");
+  const core::Json* strip_accents = view.find("strip_accents");
   if (strip_accents != nullptr && !strip_accents->is_null()) {
     LB_ASSIGN_OR_RETURN(options.strip_accents, view.boolean("strip_accents"));
   }

@@ -10,7 +10,7 @@ core::Result<PostProcessor> read_cls_and_sep(const JsonView& view, std::size_t i
   PostProcessor post_processor;
   post_processor.joins_tokens = true;
   for (const char* key : {"cls", "sep"}) {
-    LB_ASSIGN_OR_RETURN(const nlohmann::json* pair, view.array(key));
+    LB_ASSIGN_OR_RETURN(const core::Json* pair, view.array(key));
     if (pair->size() != 2 || !(*pair)[0].is_string()) {
       return core::Status(core::StatusCode::kInvalidModel,
                           fmt::format("{}.{} is not a token and its id", view.name(), key));

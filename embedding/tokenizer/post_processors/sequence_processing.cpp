@@ -7,10 +7,10 @@ namespace latebind::embedding {
 
 core::Result<PostProcessor> read_sequence_processing(const JsonView& view, std::size_t id_end) {
   LB_RETURN_IF_ERROR(view.only_keys({"type", "processors"}));
-  LB_ASSIGN_OR_RETURN(const nlohmann::json* processors, view.array("processors"));
+  LB_ASSIGN_OR_RETURN(const core::Json* processors, view.array("processors"));
   PostProcessor all;
   bool found = false;
-  for (const nlohmann::json& processor : *processors) {
+  for (const core::Json& processor : *processors) {
     const std::string place = fmt::format("{}.processors[{}]", view.name(), &processor - &processors->front());
     LB_ASSIGN_OR_RETURN(const JsonView inner, JsonView::object(processor, place));
     LB_ASSIGN_OR_RETURN(const auto read, find_part(inner, kPostProcessors));

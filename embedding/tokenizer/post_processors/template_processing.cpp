@@ -10,22 +10,22 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 Status append_special_token(const JsonView& view, std::string_view token, std::size_t id_end,
                             std::vector<std::int32_t>& ids) {
   constexpr std::size_t kIdsMax = 1024;
   LB_ASSIGN_OR_RETURN(const JsonView special_tokens, view.object("special_tokens"));
-  const json* value = special_tokens.find(token);
+  const Json* value = special_tokens.find(token);
   const std::string name = fmt::format("{}[{}]", special_tokens.name(), core::quoted(token));
   if (value == nullptr) return {StatusCode::kInvalidModel, fmt::format("{} is missing", name)};
   LB_ASSIGN_OR_RETURN(const JsonView special, JsonView::object(*value, name));
   LB_RETURN_IF_ERROR(special.only_keys({"id", "ids", "tokens"}));
-  LB_ASSIGN_OR_RETURN(const json* listed, special.array("ids"));
-  for (const json& id : *listed) {
+  LB_ASSIGN_OR_RETURN(const Json* listed, special.array("ids"));
+  for (const Json& id : *listed) {
     LB_ASSIGN_OR_RETURN(const std::int32_t checked, token_id(id, id_end, name + ".ids"));
     ids.push_back(checked);
   }
@@ -42,7 +42,7 @@ struct TemplatePiece {
   std::uint64_t type = 0;
 };
 
-Result<TemplatePiece> read_piece(const json& piece, const std::string& place) {
+Result<TemplatePiece> read_piece(const Json& piece, const std::string& place) {
   LB_ASSIGN_OR_RETURN(const JsonView outer, JsonView::object(piece, place));
   TemplatePiece read{.is_sequence = outer.find("Sequence") != nullptr};
   const char* kind = read.is_sequence ? "Sequence" : "SpecialToken";
@@ -56,10 +56,10 @@ Result<TemplatePiece> read_piece(const json& piece, const std::string& place) {
 
 // Reads "pair": the sequences 'A' and 'B' in this order, with types that are 0 and, from a place after 'A' on, 1.
 Result<PairProcessor> read_pair_template(const JsonView& view, std::size_t id_end) {
-  LB_ASSIGN_OR_RETURN(const json* pieces, view.array("pair"));
+  LB_ASSIGN_OR_RETURN(const Json* pieces, view.array("pair"));
   PairProcessor pair;
   std::size_t texts = 0;
-  for (const json& each : *pieces) {
+  for (const Json& each : *pieces) {
     const std::string place = fmt::format("{}.pair[{}]", view.name(), &each - &pieces->front());
     LB_ASSIGN_OR_RETURN(const TemplatePiece piece, read_piece(each, place));
     if (piece.is_sequence) {
@@ -93,10 +93,10 @@ Result<PairProcessor> read_pair_template(const JsonView& view, std::size_t id_en
 
 Result<PostProcessor> read_template_processing(const JsonView& view, std::size_t id_end) {
   LB_RETURN_IF_ERROR(view.only_keys({"type", "single", "pair", "special_tokens"}));
-  LB_ASSIGN_OR_RETURN(const json* pieces, view.array("single"));
+  LB_ASSIGN_OR_RETURN(const Json* pieces, view.array("single"));
   PostProcessor post_processor;
   bool sequence_seen = false;
-  for (const json& each : *pieces) {
+  for (const Json& each : *pieces) {
     const std::string place = fmt::format("{}.single[{}]", view.name(), &each - &pieces->front());
     LB_ASSIGN_OR_RETURN(const TemplatePiece piece, read_piece(each, place));
     if (piece.type != 0) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/tokenizer/vocabulary_files/beside_tokenizer_json.h"
 #include "embedding/tokenizer/vocabulary_files/special_tokens.h"
@@ -15,7 +15,7 @@
 namespace latebind::embedding {
 
 // The content of a token that is given as a text or as an object; null for other values.
-[[nodiscard]] const std::string* token_text(const nlohmann::json& value);
+[[nodiscard]] const std::string* token_text(const core::Json& value);
 
 // The token with a role. special_tokens_map.json decides if tokenizer_config.json has no "added_tokens_decoder", else
 // tokenizer_config.json, else `otherwise`. The text is std::nullopt if a file says null.
@@ -29,13 +29,13 @@ struct TokenByRole {
 
 // Returns kUnsupported for a token that is not an added token of `root`: the reference adds it, and would find it in
 // texts.
-[[nodiscard]] core::Status check_added_beside(const BesideTokenizerJson& beside, const nlohmann::json& root);
+[[nodiscard]] core::Status check_added_beside(const BesideTokenizerJson& beside, const core::Json& root);
 
 // Returns kUnsupported for a token "<extra_id_0>" and so on that T5Tokenizer adds, by `extra_ids`, and `root` does not
 // have. `tokenizer_config` may be null.
-[[nodiscard]] core::Status check_extra_ids(const nlohmann::json* tokenizer_config, const nlohmann::json& root);
+[[nodiscard]] core::Status check_extra_ids(const core::Json* tokenizer_config, const core::Json& root);
 
 // Applies the flags of "added_tokens_decoder" to the added tokens of `root`, as the reference does.
-void take_flags_beside(const BesideTokenizerJson& beside, nlohmann::json& root);
+void take_flags_beside(const BesideTokenizerJson& beside, core::Json& root);
 
 }  // namespace latebind::embedding

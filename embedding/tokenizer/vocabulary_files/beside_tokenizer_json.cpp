@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/quote.h"
 #include "embedding/tokenizer/vocabulary_files/added_beside.h"
 #include "embedding/tokenizer/vocabulary_files/json_parts.h"
@@ -21,21 +21,21 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
-bool is_added(const json& root, std::string_view text) {
-  const json* const list = member(&root, "added_tokens");
+bool is_added(const Json& root, std::string_view text) {
+  const Json* const list = member(&root, "added_tokens");
   return list != nullptr && list->is_array() &&
-         std::ranges::any_of(*list, [&](const json& token) { return text_in(&token, "content") == text; });
+         std::ranges::any_of(*list, [&](const Json& token) { return text_in(&token, "content") == text; });
 }
 
 class ClassCheck {
  public:
   // `named_in` is the file that names the class; empty if the kind of network alone implies it.
-  ClassCheck(const BesideTokenizerJson& beside, const json& root, const MakingClass& made_by, std::string_view named_in)
+  ClassCheck(const BesideTokenizerJson& beside, const Json& root, const MakingClass& made_by, std::string_view named_in)
       : beside_(beside),
         root_(root),
         config_(beside.tokenizer_config ? &*beside.tokenizer_config : nullptr),
@@ -51,12 +51,10 @@ class ClassCheck {
     const std::string other = other_part();
     if (!other.empty()) {
       return {StatusCode::kUnsupported,
-              fmt::format("{}, which uses other rules than tokenizer.json: {}; {} only tokenizer.json counts", name(),
-                          other, remedy())};
+              fmt::format("{}, which uses other rules than tokenizer.json: {}{}", name(), other, remedy())};
     }
     if (made_by_.maker == Maker::kOther) {
-      return {StatusCode::kUnsupported,
-              fmt::format("{}, which uses unknown rules; {} only tokenizer.json counts", name(), remedy())};
+      return {StatusCode::kUnsupported, fmt::format("{}, which uses unknown rules{}", name(), remedy())};
     }
     LB_RETURN_IF_ERROR(check_tokens_of_class());
     switch (made_by_.maker) {
@@ -95,7 +93,7 @@ class ClassCheck {
 
   // Replaces the parts by those that a class for SentencePiece models makes. They differ from those of an accepted file
   // where a map of characters leaves spaces other than U+0020, and in properties of the model that no file can express.
-  void remake(json& root) const {
+  void remake(Json& root) const {
     if (made_by_.maker == Maker::kLlama) {
       make_llama_parts(config_, root);
       return;
@@ -105,11 +103,11 @@ class ClassCheck {
                                        .is_albert = made_by_.maker == Maker::kAlbert,
                                        .keep_accents = part_of_type(normalizers_, "StripAccents") == nullptr,
                                        .do_lower_case = part_of_type(normalizers_, "Lowercase") != nullptr};
-    json map = normalizer_ == nullptr ? json() : character_map_of(*normalizer_);
+    Json map = normalizer_ == nullptr ? Json() : character_map_of(*normalizer_);
     root["pre_tokenizer"] = sentence_piece_pre_tokenizer(options);
     root["normalizer"] = sentence_piece_normalizer(std::move(map), options);
     const auto model = root.find("model");
-    if (model == root.end() || !model->is_object()) return;
+    if (model == nullptr || !model->is_object()) return;
     (*model)["byte_fallback"] = false;
     if (made_by_.maker == Maker::kXlmRoberta) (*model)["unk_id"] = 3U;
     if (made_by_.maker == Maker::kAlbert) (*model)["unk_id"] = 1U;
@@ -124,14 +122,19 @@ class ClassCheck {
   // The source of the class's name.
   [[nodiscard]] std::string name() const {
     if (!named_in_.empty()) return fmt::format("{}: 'tokenizer_class' is {}", named_in_, core::quoted(made_by_.name));
+    if (beside_.network.is_always_used)
+      return fmt::format("config.json: 'model_type' always means {}", core::quoted(made_by_.name));
     return fmt::format("config.json: 'model_type' means {} if no file names a 'tokenizer_class'",
                        core::quoted(made_by_.name));
   }
+  // The end of a message about a class: how tokenizer.json alone counts, if it can.
   [[nodiscard]] std::string_view remedy() const {
-    return named_in_.empty() ? "with 'tokenizer_class' 'PreTrainedTokenizerFast' in tokenizer_config.json"
-                             : "with 'PreTrainedTokenizerFast'";
+    if (beside_.network.is_always_used) return {};
+    return named_in_.empty() ? "; with 'tokenizer_class' 'PreTrainedTokenizerFast' in tokenizer_config.json only "
+                               "tokenizer.json counts"
+                             : "; with 'PreTrainedTokenizerFast' only tokenizer.json counts";
   }
-  [[nodiscard]] const json* bytes() const { return part_of_type(pre_tokenizers_, "ByteLevel"); }
+  [[nodiscard]] const Json* bytes() const { return part_of_type(pre_tokenizers_, "ByteLevel"); }
 
   // The part that differs in kind from what the class makes; empty if there is none.
   [[nodiscard]] std::string other_part() const {
@@ -141,7 +144,7 @@ class ClassCheck {
     if (!model.empty() && model != made_by_.model) {
       return fmt::format("the model is {} there, not {}", core::quoted(model), made_by_.model);
     }
-    const auto says = [](std::string_view part, const json* found, std::string_view wanted) {
+    const auto says = [](std::string_view part, const Json* found, std::string_view wanted) {
       return fmt::format("'{}' is {} there, not {}", part,
                          found == nullptr ? "missing" : core::quoted(text_in(found, "type")), wanted);
     };
@@ -185,7 +188,7 @@ class ClassCheck {
   }
 
   [[nodiscard]] bool splits_as_qwen() const {
-    const json* const split = part_of_type(pre_tokenizers_, "Split");
+    const Json* const split = part_of_type(pre_tokenizers_, "Split");
     return text_in(member(split, "pattern"), "Regex") == kQwenWords && text_in(split, "behavior") == "Isolated" &&
            !flag_in(split, "invert", false) && pre_tokenizers_.size() == 2;
   }
@@ -202,7 +205,7 @@ class ClassCheck {
   // Differences that no key of tokenizer_config.json can express.
   [[nodiscard]] std::string other_word_pieces() const {
     if (!flag_in(normalizer_, "clean_text", true)) return "'clean_text' is false there, not true";
-    const json* const most = member(model_, "max_input_chars_per_word");
+    const Json* const most = member(model_, "max_input_chars_per_word");
     if (most != nullptr && most->is_number_unsigned() && most->get<std::uint64_t>() != 100) {
       return fmt::format("'max_input_chars_per_word' is {} there, not 100", most->get<std::uint64_t>());
     }
@@ -253,7 +256,7 @@ class ClassCheck {
   }
 
   [[nodiscard]] bool has_prefix_space() const {
-    const json* const metaspace = part_of_type(pre_tokenizers_, "Metaspace");
+    const Json* const metaspace = part_of_type(pre_tokenizers_, "Metaspace");
     const std::string_view scheme = text_in(metaspace, "prepend_scheme");
     return scheme.empty() ? flag_in(metaspace, "add_prefix_space", true) : scheme != "never";
   }
@@ -265,11 +268,9 @@ class ClassCheck {
     if (!end.text) return no_token(end, "eos_token");
     if (*end.text != "</s>") return other_token(end, "eos_token", "T5Tokenizer puts '</s>' after a text");
     if (around[0].empty() && around[1] == "</s>") return {};
-    return {
-        StatusCode::kUnsupported,
-        fmt::format("{}, which puts '</s>' after a text and nothing before it, but tokenizer.json does not; {} only "
-                    "tokenizer.json counts",
-                    name(), remedy())};
+    return {StatusCode::kUnsupported,
+            fmt::format("{}, which puts '</s>' after a text and nothing before it, but tokenizer.json does not{}",
+                        name(), remedy())};
   }
 
   [[nodiscard]] Status check_unknown() const {
@@ -316,18 +317,18 @@ class ClassCheck {
   }
 
   const BesideTokenizerJson& beside_;
-  const json& root_;
-  const json* config_;
+  const Json& root_;
+  const Json* config_;
   const MakingClass& made_by_;
   std::string_view named_in_;
-  const json* model_;
-  const json* normalizer_;
-  const json* pre_tokenizer_;
-  std::vector<const json*> normalizers_;
-  std::vector<const json*> pre_tokenizers_;
+  const Json* model_;
+  const Json* normalizer_;
+  const Json* pre_tokenizer_;
+  std::vector<const Json*> normalizers_;
+  std::vector<const Json*> pre_tokenizers_;
 };
 
-bool has_byte_level(const json& root) {
+bool has_byte_level(const Json& root) {
   return part_of_type(parts_of(member(&root, "pre_tokenizer"), "pretokenizers"), "ByteLevel") != nullptr ||
          part_of_type(parts_of(member(&root, "decoder"), "decoders"), "ByteLevel") != nullptr;
 }
@@ -375,7 +376,7 @@ bool makes_sentence_pieces(const FoundClass& found) {
 
 }  // namespace
 
-Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, json& root) {
+Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, Json& root) {
   LB_RETURN_IF_ERROR(check_added_beside(beside, root));
   take_flags_beside(beside, root);
   const FoundClass found = class_beside(beside);

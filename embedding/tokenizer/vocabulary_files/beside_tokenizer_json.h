@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/status.h"
 #include "embedding/tokenizer/json_number.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
@@ -16,10 +16,10 @@ namespace latebind::embedding {
 
 // std::nullopt stands for a missing file.
 struct BesideTokenizerJson {
-  std::optional<nlohmann::json> config = std::nullopt;
-  std::optional<nlohmann::json> tokenizer_config = std::nullopt;
-  std::optional<nlohmann::json> special_tokens_map = std::nullopt;
-  std::optional<nlohmann::json> added_tokens = std::nullopt;
+  std::optional<core::Json> config = std::nullopt;
+  std::optional<core::Json> tokenizer_config = std::nullopt;
+  std::optional<core::Json> special_tokens_map = std::nullopt;
+  std::optional<core::Json> added_tokens = std::nullopt;
   TokenizerOfNetwork network{};
 };
 
@@ -27,7 +27,7 @@ struct BesideTokenizerJson {
 // reader. Added tokens get the flags of "added_tokens_decoder". If a class for SentencePiece models is named,
 // normalizer, pre-tokenizer and model are rebuilt as that class does. Returns kUnsupported, naming file, key and
 // remedy, if these files would change ids in any other way.
-[[nodiscard]] core::Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, nlohmann::json& root);
+[[nodiscard]] core::Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, core::Json& root);
 
 // How to round the scores of a tokenizer.json: those classes get them from Python's parser.
 [[nodiscard]] NumberRounding rounding_beside(const BesideTokenizerJson& beside);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/quote.h"
 #include "embedding/tokenizer/vocabulary_files/special_tokens.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
@@ -14,7 +14,7 @@ namespace latebind::embedding {
 
 using core::Status;
 
-Status check_config(const nlohmann::json& config) {
+Status check_config(const core::Json& config) {
   for (const char* key : {"vocab", "merges", "tokenizer_object", "post_processor", "tokenizer_padding",
                           "tokenizer_truncation", "_json_padding", "_json_truncation", "_spm_precompiled_charsmap",
                           "gguf_file", "init_inputs", "model_specific_special_tokens"}) {
@@ -28,7 +28,7 @@ Status check_config(const nlohmann::json& config) {
   if (backend != "tokenizers") {
     return refused_key("backend", fmt::format("is {} (supported: 'tokenizers')", core::quoted(backend)));
   }
-  for (const auto& [key, value] : config.items()) {
+  for (const auto& [key, value] : config.members()) {
     const bool is_token = key.ends_with("_token") && (value.is_string() || value.is_object());
     if (!is_token || std::ranges::find(SpecialTokens::kKeys, key) != SpecialTokens::kKeys.end()) continue;
     return refused_key(key, "is a token that is not supported without a tokenizer.json");

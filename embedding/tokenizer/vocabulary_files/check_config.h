@@ -3,13 +3,13 @@
 
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/status.h"
 
 namespace latebind::embedding {
 
 // Returns kUnsupported, naming the key, for keys that would change the tokenizer.
-[[nodiscard]] core::Status check_config(const nlohmann::json& config);
+[[nodiscard]] core::Status check_config(const core::Json& config);
 // The error for a key of tokenizer_config.json.
 [[nodiscard]] core::Status refused_key(std::string_view key, std::string_view what);
 

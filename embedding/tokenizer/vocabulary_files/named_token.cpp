@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 
 namespace latebind::embedding {
 
-using nlohmann::json;
+using core::Json;
 using Kind = TokenizerClass::Kind;
 using Role = SpecialTokens::Role;
 
@@ -30,14 +30,14 @@ std::span<const DefaultToken> default_tokens(Kind kind) {
   }
 }
 
-core::Result<std::string> named_token(const std::optional<json>& tokenizer_config,
-                                      const std::optional<json>& special_tokens_map, Role role) {
+core::Result<std::string> named_token(const std::optional<Json>& tokenizer_config,
+                                      const std::optional<Json>& special_tokens_map, Role role) {
   const std::string key(SpecialTokens::kKeys[role]);
   for (const auto& [file, name] :
        {std::pair{&tokenizer_config, kTokenizerConfigFile}, std::pair{&special_tokens_map, kSpecialTokensFile}}) {
     if (!*file) continue;
     const auto found = (*file)->find(key);
-    if (found == (*file)->end()) continue;
+    if (found == nullptr) continue;
     if (found->is_null()) return std::string();
     if (found->is_string()) return found->get<std::string>();
     return core::read_text(*found, "content", "", fmt::format("{}: {}", name, key));

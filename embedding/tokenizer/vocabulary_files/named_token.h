@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/tokenizer/vocabulary_files/default_tokens.h"
 #include "embedding/tokenizer/vocabulary_files/special_tokens.h"
@@ -20,8 +20,8 @@ namespace latebind::embedding {
 
 // The text of the token with this role, from the files beside any tokenizer, with or without a tokenizer.json, or else
 // from the class that tokenizer_config.json names; empty if neither has one. kInvalidModel names the key.
-[[nodiscard]] core::Result<std::string> named_token(const std::optional<nlohmann::json>& tokenizer_config,
-                                                    const std::optional<nlohmann::json>& special_tokens_map,
+[[nodiscard]] core::Result<std::string> named_token(const std::optional<core::Json>& tokenizer_config,
+                                                    const std::optional<core::Json>& special_tokens_map,
                                                     SpecialTokens::Role role);
 
 }  // namespace latebind::embedding

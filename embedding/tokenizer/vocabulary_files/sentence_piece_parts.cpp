@@ -6,11 +6,11 @@
 
 namespace latebind::embedding {
 
-using nlohmann::json;
+using core::Json;
 
-json sentence_piece_normalizer(json map, const SentencePieceOptions& options) {
+Json sentence_piece_normalizer(Json map, const SentencePieceOptions& options) {
   if (!options.is_albert) return map;
-  json parts = json::array();
+  Json parts = Json::array();
   for (const char* quotes : {"``", "''"})
     parts.push_back({{"type", "Replace"}, {"pattern", {{"String", quotes}}}, {"content", "\""}});
   if (!options.keep_accents) {
@@ -22,35 +22,35 @@ json sentence_piece_normalizer(json map, const SentencePieceOptions& options) {
   return {{"type", "Sequence"}, {"normalizers", std::move(parts)}};
 }
 
-json sentence_piece_decoder(const SentencePieceOptions& options) {
+Json sentence_piece_decoder(const SentencePieceOptions& options) {
   return {{"type", "Metaspace"},
           {"replacement", "▁"},
           {"prepend_scheme", options.add_prefix_space ? "always" : "never"},
           {"split", true}};
 }
 
-json sentence_piece_pre_tokenizer(const SentencePieceOptions& options) {
+Json sentence_piece_pre_tokenizer(const SentencePieceOptions& options) {
   return {{"type", "Sequence"},
-          {"pretokenizers", json::array({{{"type", "WhitespaceSplit"}}, sentence_piece_decoder(options)})}};
+          {"pretokenizers", Json::array({{{"type", "WhitespaceSplit"}}, sentence_piece_decoder(options)})}};
 }
 
-json character_map_of(const json& normalizer) {
-  const auto is_map = [](const json& part) {
+Json character_map_of(const Json& normalizer) {
+  const auto is_map = [](const Json& part) {
     if (!part.is_object() || !part.contains("precompiled_charsmap")) return false;
     const auto type = part.find("type");
-    return type != part.end() && *type == "Precompiled";
+    return type != nullptr && *type == "Precompiled";
   };
   if (is_map(normalizer)) return normalizer;
   if (!normalizer.is_object()) return nullptr;
   const auto list = normalizer.find("normalizers");
-  if (list == normalizer.end() || !list->is_array()) return nullptr;
-  for (const json& part : *list) {
+  if (list == nullptr || !list->is_array()) return nullptr;
+  for (const Json& part : *list) {
     if (is_map(part)) return part;
   }
   return nullptr;
 }
 
-void make_llama_parts(const json* tokenizer_config, json& root) {
+void make_llama_parts(const Json* tokenizer_config, Json& root) {
   const bool has_prefix_space = flag_in(tokenizer_config, "add_prefix_space", true);
   const bool is_legacy = flag_in(tokenizer_config, "legacy", false);
   root["normalizer"] = nullptr;
@@ -61,7 +61,7 @@ void make_llama_parts(const json* tokenizer_config, json& root) {
                                                                 : "first"},
                            {"split", false}};
   const auto model = root.find("model");
-  if (model == root.end() || !model->is_object()) return;
+  if (model == nullptr || !model->is_object()) return;
   for (const char* key : {"unk_token", "dropout", "continuing_subword_prefix", "end_of_word_suffix"})
     (*model)[key] = nullptr;
   for (const char* key : {"fuse_unk", "byte_fallback"})

@@ -4,7 +4,7 @@
 // Source: transformers 5.24. Pure functions, any thread.
 #pragma once
 
-#include "core/json.h"
+#include "core/json/value.h"
 
 namespace latebind::embedding {
 
@@ -18,15 +18,15 @@ struct SentencePieceOptions {
 };
 
 // `map` is the part "Precompiled", or null.
-[[nodiscard]] nlohmann::json sentence_piece_normalizer(nlohmann::json map, const SentencePieceOptions& options);
-[[nodiscard]] nlohmann::json sentence_piece_pre_tokenizer(const SentencePieceOptions& options);
-[[nodiscard]] nlohmann::json sentence_piece_decoder(const SentencePieceOptions& options);
+[[nodiscard]] core::Json sentence_piece_normalizer(core::Json map, const SentencePieceOptions& options);
+[[nodiscard]] core::Json sentence_piece_pre_tokenizer(const SentencePieceOptions& options);
+[[nodiscard]] core::Json sentence_piece_decoder(const SentencePieceOptions& options);
 
 // The first map of characters in a normalizer, which is what such a class keeps of it; or null.
-[[nodiscard]] nlohmann::json character_map_of(const nlohmann::json& normalizer);
+[[nodiscard]] core::Json character_map_of(const core::Json& normalizer);
 
 // Replaces the parts of a tokenizer.json by those of LlamaTokenizer: spaces are replaced by a pre-tokenizer that splits
 // nothing, and the model has bytes and no unknown token. `tokenizer_config` may be null.
-void make_llama_parts(const nlohmann::json* tokenizer_config, nlohmann::json& root);
+void make_llama_parts(const core::Json* tokenizer_config, core::Json& root);
 
 }  // namespace latebind::embedding

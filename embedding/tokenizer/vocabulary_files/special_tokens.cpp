@@ -8,17 +8,17 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/quote.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 constexpr std::string_view kExtraKey = "extra_special_tokens";
 constexpr std::string_view kAdditionalKey = "additional_special_tokens";
@@ -28,11 +28,11 @@ Status wrong(std::string_view file, std::string_view key, std::string_view what)
 }
 
 // Reads an object with a token's flags.
-Result<NamedToken> read_flags(const json& object, std::string_view file, std::string_view key) {
+Result<NamedToken> read_flags(const Json& object, std::string_view file, std::string_view key) {
   NamedToken token;
   token.is_text = false;
   bool has_content = false;
-  for (const auto& [name, value] : object.items()) {
+  for (const auto& [name, value] : object.members()) {
     if (name == "__type") continue;
     if (name == "content") {
       if (!value.is_string()) return wrong(file, key, "has a 'content' that is not a text");
@@ -62,15 +62,15 @@ Result<NamedToken> read_flags(const json& object, std::string_view file, std::st
 
 // Reads a token with a role or from a list: a text, or an object that is marked as a token; in some places any object
 // is accepted.
-Result<NamedToken> read_token(const json& value, bool any_object, std::string_view file, std::string_view key) {
+Result<NamedToken> read_token(const Json& value, bool any_object, std::string_view file, std::string_view key) {
   if (value.is_string()) return NamedToken{.content = value.get<std::string>()};
   const auto* const type = core::find_member(value, "__type");
-  const bool says_so = type != nullptr && core::is_text(*type, "AddedToken");
+  const bool says_so = type != nullptr && *type == "AddedToken";
   if (!value.is_object() || (!says_so && !any_object)) return wrong(file, key, "is neither a text nor an AddedToken");
   return read_flags(value, file, key);
 }
 
-Result<std::vector<NamedToken>> read_list(const json& value, bool any_object, std::string_view file,
+Result<std::vector<NamedToken>> read_list(const Json& value, bool any_object, std::string_view file,
                                           std::string_view key) {
   std::vector<NamedToken> tokens;
   if (value.is_null()) return tokens;
@@ -78,7 +78,7 @@ Result<std::vector<NamedToken>> read_list(const json& value, bool any_object, st
     return Status(StatusCode::kUnsupported,
                   fmt::format("{}: {} is not a list, which is not supported", file, core::quoted(key)));
   }
-  for (const json& one : value) {
+  for (const Json& one : value) {
     LB_ASSIGN_OR_RETURN(NamedToken token, read_token(one, any_object, file, key));
     if (any_object && !token.is_text) token.special = true;
     tokens.push_back(std::move(token));
@@ -86,7 +86,7 @@ Result<std::vector<NamedToken>> read_list(const json& value, bool any_object, st
   return tokens;
 }
 
-bool is_empty(const json& value) {
+bool is_empty(const Json& value) {
   return value.is_null() || (value.is_structured() && value.empty());
 }
 
@@ -100,10 +100,10 @@ bool operator==(const NamedToken& a, const NamedToken& b) {
   return a.content == b.content && flags(a) == flags(b);
 }
 
-Status SpecialTokens::read_decoder(const json& decoder) {
+Status SpecialTokens::read_decoder(const Json& decoder) {
   constexpr std::string_view kKey = "added_tokens_decoder";
   if (!decoder.is_object()) return wrong(kTokenizerConfigFile, kKey, "is not an object");
-  for (const auto& [key, value] : decoder.items()) {
+  for (const auto& [key, value] : decoder.members()) {
     std::uint64_t id = 0;
     const char* const end = key.data() + key.size();
     const auto parsed = std::from_chars(key.data(), end, id);
@@ -116,8 +116,8 @@ Status SpecialTokens::read_decoder(const json& decoder) {
   return {};
 }
 
-Status SpecialTokens::read_map(const json& special_tokens_map) {
-  for (const auto& [key, value] : special_tokens_map.items()) {
+Status SpecialTokens::read_map(const Json& special_tokens_map) {
+  for (const auto& [key, value] : special_tokens_map.members()) {
     const auto* const role = std::ranges::find(kKeys, key);
     if (role != kKeys.end()) {
       const auto place = static_cast<std::size_t>(role - kKeys.begin());
@@ -149,13 +149,13 @@ Status SpecialTokens::read_map(const json& special_tokens_map) {
 
 // Reads {token: id}. A token is special if the files name it as one. As in the reference, neither the defaults of the
 // class nor the objects of tokenizer_config.json are known at this point.
-Status SpecialTokens::read_legacy_added(const json& added_tokens) {
+Status SpecialTokens::read_legacy_added(const Json& added_tokens) {
   std::set<std::string> special;
   for (std::size_t role = 0; role < named_.size(); ++role) {
     if (is_known_early_[role] && named_[role]) special.insert(named_[role]->content);
   }
   special.insert(extra_known_early_.begin(), extra_known_early_.end());
-  for (const auto& [content, id] : added_tokens.items()) {
+  for (const auto& [content, id] : added_tokens.members()) {
     if (!id.is_number_unsigned()) return wrong(kAddedTokensFile, content, "has no id");
     const bool is_special = special.contains(content);
     added_[id.get<std::uint64_t>()] = {
@@ -164,11 +164,11 @@ Status SpecialTokens::read_legacy_added(const json& added_tokens) {
   return {};
 }
 
-Status SpecialTokens::read(const json& tokenizer_config, const std::optional<json>& special_tokens_map,
-                           const std::optional<json>& added_tokens) {
+Status SpecialTokens::read(const Json& tokenizer_config, const std::optional<Json>& special_tokens_map,
+                           const std::optional<Json>& added_tokens) {
   for (std::size_t role = 0; role < kKeys.size(); ++role) {
     const auto found = tokenizer_config.find(kKeys[role]);
-    if (found == tokenizer_config.end()) continue;
+    if (found == nullptr) continue;
     named_[role].reset();
     is_known_early_[role] = found->is_string();
     if (found->is_null()) continue;
@@ -176,11 +176,11 @@ Status SpecialTokens::read(const json& tokenizer_config, const std::optional<jso
   }
   const auto extra = tokenizer_config.find(kExtraKey);
   const auto additional = tokenizer_config.find(kAdditionalKey);
-  const bool has_extra = extra != tokenizer_config.end() && !is_empty(*extra);
-  if (has_extra || (extra != tokenizer_config.end() && !extra->is_object())) {
+  const bool has_extra = extra != nullptr && !is_empty(*extra);
+  if (has_extra || (extra != nullptr && !extra->is_object())) {
     LB_ASSIGN_OR_RETURN(extra_, read_list(*extra, false, kTokenizerConfigFile, kExtraKey));
   }
-  if (additional != tokenizer_config.end() && !has_extra) {
+  if (additional != nullptr && !has_extra) {
     LB_ASSIGN_OR_RETURN(extra_, read_list(*additional, false, kTokenizerConfigFile, kAdditionalKey));
   }
 
@@ -189,7 +189,7 @@ Status SpecialTokens::read(const json& tokenizer_config, const std::optional<jso
   }
 
   const auto decoder = tokenizer_config.find("added_tokens_decoder");
-  if (decoder != tokenizer_config.end()) {
+  if (decoder != nullptr) {
     LB_RETURN_IF_ERROR(read_decoder(*decoder));
   } else {
     if (special_tokens_map) LB_RETURN_IF_ERROR(read_map(*special_tokens_map));

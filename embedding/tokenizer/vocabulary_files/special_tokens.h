@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/tokenizer/added_tokens.h"
 #include "embedding/tokenizer/vocabulary.h"
@@ -44,9 +44,9 @@ class SpecialTokens {
 
   // Reads the files. The defaults of the class must be set first. Returns kInvalidModel or kUnsupported, naming file
   // and key.
-  [[nodiscard]] core::Status read(const nlohmann::json& tokenizer_config,
-                                  const std::optional<nlohmann::json>& special_tokens_map,
-                                  const std::optional<nlohmann::json>& added_tokens);
+  [[nodiscard]] core::Status read(const core::Json& tokenizer_config,
+                                  const std::optional<core::Json>& special_tokens_map,
+                                  const std::optional<core::Json>& added_tokens);
 
   void set(Role role, NamedToken token) { named_[role] = std::move(token); }
   [[nodiscard]] std::optional<NamedToken>& at(Role role) { return named_[role]; }
@@ -61,9 +61,9 @@ class SpecialTokens {
   [[nodiscard]] std::vector<AddedToken> with_ids(const Vocabulary& unfinished) const;
 
  private:
-  [[nodiscard]] core::Status read_map(const nlohmann::json& special_tokens_map);
-  [[nodiscard]] core::Status read_legacy_added(const nlohmann::json& added_tokens);
-  [[nodiscard]] core::Status read_decoder(const nlohmann::json& decoder);
+  [[nodiscard]] core::Status read_map(const core::Json& special_tokens_map);
+  [[nodiscard]] core::Status read_legacy_added(const core::Json& added_tokens);
+  [[nodiscard]] core::Status read_decoder(const core::Json& decoder);
   [[nodiscard]] std::vector<NamedToken> in_order() const;
 
   std::array<std::optional<NamedToken>, 7> named_;

@@ -12,10 +12,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 using Kind = TokenizerClass::Kind;
 
 constexpr std::string_view kWordPieces = "vocab.txt";
@@ -46,7 +46,7 @@ Status needs_tokenizer_json(std::string_view what, std::string_view name = {}) {
 }
 
 // Whether the tokenizer is made by code that the model contains.
-bool is_code(const json& tokenizer_config) {
+bool is_code(const Json& tokenizer_config) {
   const auto* const map = core::find_member(tokenizer_config, "auto_map");
   if (map == nullptr) return false;
   if (!map->is_object()) return true;
@@ -55,7 +55,7 @@ bool is_code(const json& tokenizer_config) {
 
 }  // namespace
 
-Status refuse_tokenizer_options(const json& tokenizer_config) {
+Status refuse_tokenizer_options(const Json& tokenizer_config) {
   LB_ASSIGN_OR_RETURN(const bool splits,
                       core::read_bool(tokenizer_config, "split_special_tokens", false, kTokenizerConfigFile));
   if (splits) {
@@ -69,21 +69,21 @@ Status refuse_tokenizer_options(const json& tokenizer_config) {
           fmt::format("{}: 'truncation_side' is {} (supported: 'right')", kTokenizerConfigFile, core::quoted(side))};
 }
 
-bool tells_token_types(const json& config, const std::optional<json>& tokenizer_config,
+bool tells_token_types(const Json& config, const std::optional<Json>& tokenizer_config,
                        const TokenizerOfNetwork& network) {
   static constexpr std::array<std::string_view, 8> kClassesWithTypes{
       "BertTokenizer",    "ConvBertTokenizer", "DebertaTokenizer",    "DebertaV2Tokenizer",
       "ElectraTokenizer", "LayoutLMTokenizer", "MobileBertTokenizer", "SqueezeBertTokenizer"};
-  const auto text_in = [](const json& object, const char* key) -> std::string_view {
+  const auto text_in = [](const Json& object, const char* key) -> std::string_view {
     const auto* const found = core::find_member(object, key);
     if (found == nullptr || !found->is_string()) return {};
-    return found->get_ref<const std::string&>();
+    return found->text();
   };
   std::string_view name;
   if (tokenizer_config) {
     const auto* const inputs = core::find_member(*tokenizer_config, "model_input_names");
     if (inputs != nullptr && inputs->is_array())
-      return std::ranges::find(*inputs, json("token_type_ids")) != inputs->end();
+      return std::ranges::find(*inputs, Json("token_type_ids")) != inputs->end();
     name = text_in(*tokenizer_config, "tokenizer_class");
   }
   if (name.empty()) name = text_in(config, "tokenizer_class");
@@ -95,7 +95,7 @@ std::span<const TokenizerClass> known_tokenizer_classes() {
   return kClasses;
 }
 
-Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std::optional<json>& tokenizer_config,
+Result<const TokenizerClass*> find_tokenizer_class(const Json& config, const std::optional<Json>& tokenizer_config,
                                                    const TokenizerOfNetwork& network) {
   LB_ASSIGN_OR_RETURN(const std::string type, core::read_text(config, "model_type", "", "config.json"));
   std::string name;
@@ -125,8 +125,8 @@ Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std
   return found;
 }
 
-Result<FoundTokenizer> find_vocabulary_files(const std::function<bool(std::string_view name)>& has, const json& config,
-                                             const std::optional<json>& tokenizer_config,
+Result<FoundTokenizer> find_vocabulary_files(const std::function<bool(std::string_view name)>& has, const Json& config,
+                                             const std::optional<Json>& tokenizer_config,
                                              const TokenizerOfNetwork& network) {
   const auto is_there = [&has](const TokenizerClass& one) {
     return has(one.vocabulary_file) || (!one.merges_file.empty() && has(one.merges_file));

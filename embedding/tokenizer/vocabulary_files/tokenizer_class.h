@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
-#include "core/json_text.h"
+#include "core/json/read.h"
+#include "core/json/value.h"
 #include "core/result.h"
 
 namespace latebind::embedding {
@@ -28,7 +28,7 @@ inline constexpr std::string_view kAddedTokensFile = "added_tokens.json";
 
 // Returns kUnsupported, naming file and key, for options of tokenizer_config.json that transformers' tokenizers apply,
 // with or without a tokenizer.json, and Latebind does not.
-[[nodiscard]] core::Status refuse_tokenizer_options(const nlohmann::json& tokenizer_config);
+[[nodiscard]] core::Status refuse_tokenizer_options(const core::Json& tokenizer_config);
 
 // The name of a tokenizer class in the tables here: "Fast" at its end does not change its meaning.
 [[nodiscard]] constexpr std::string_view without_fast(std::string_view name) {
@@ -57,13 +57,11 @@ struct TokenizerOfNetwork {
 // Finds the class by the tokenizer_class of tokenizer_config.json, else that of config.json, else the network's.
 // Returns kUnsupported for an unknown class, and if the tokenizer is code; messages name the file.
 [[nodiscard]] core::Result<const TokenizerClass*> find_tokenizer_class(
-    const nlohmann::json& config, const std::optional<nlohmann::json>& tokenizer_config,
-    const TokenizerOfNetwork& network);
+    const core::Json& config, const std::optional<core::Json>& tokenizer_config, const TokenizerOfNetwork& network);
 
 // Whether the tokenizer gives the network token types, according to model_input_names of tokenizer_config.json, or else
 // to its class, which is found as above. Source: transformers 5.
-[[nodiscard]] bool tells_token_types(const nlohmann::json& config,
-                                     const std::optional<nlohmann::json>& tokenizer_config,
+[[nodiscard]] bool tells_token_types(const core::Json& config, const std::optional<core::Json>& tokenizer_config,
                                      const TokenizerOfNetwork& network);
 
 // The tokenizer of a folder without a tokenizer.json.
@@ -77,8 +75,8 @@ struct FoundTokenizer {
 // `has` says whether the folder has a file of this name. Returns the errors of find_tokenizer_class() for a folder with
 // any vocabulary.
 [[nodiscard]] core::Result<FoundTokenizer> find_vocabulary_files(const std::function<bool(std::string_view name)>& has,
-                                                                 const nlohmann::json& config,
-                                                                 const std::optional<nlohmann::json>& tokenizer_config,
+                                                                 const core::Json& config,
+                                                                 const std::optional<core::Json>& tokenizer_config,
                                                                  const TokenizerOfNetwork& network);
 
 // All known classes, for lists.

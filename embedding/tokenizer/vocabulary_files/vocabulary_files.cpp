@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json_text.h"
+#include "core/json/read.h"
 #include "core/text/base64.h"
 #include "core/text/git_lfs.h"
 #include "core/text/quote.h"
@@ -25,10 +25,10 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 using Kind = TokenizerClass::Kind;
 using Role = SpecialTokens::Role;
 
@@ -50,7 +50,7 @@ void make_objects(Kind kind, SpecialTokens& tokens) {
   }
 }
 
-json sequence_of(const char* key, json parts) {
+Json sequence_of(const char* key, Json parts) {
   return {{"type", "Sequence"}, {key, std::move(parts)}};
 }
 
@@ -59,7 +59,7 @@ std::uint32_t id_number(std::int32_t id) {
   return static_cast<std::uint32_t>(id);
 }
 
-json template_piece(const std::string& token) {
+Json template_piece(const std::string& token) {
   return {{"SpecialToken", {{"id", token}, {"type_id", 0U}}}};
 }
 
@@ -69,7 +69,7 @@ class DocumentMaker {
       : class_(tokenizer_class),
         kind_(tokenizer_class.kind),
         files_(files),
-        config_(files.tokenizer_config ? *files.tokenizer_config : json::object()) {}
+        config_(files.tokenizer_config ? *files.tokenizer_config : Json::object()) {}
 
   Result<JsonDocument> make() {
     LB_RETURN_IF_ERROR(check_config(config_));
@@ -113,13 +113,13 @@ class DocumentMaker {
     return config_.contains(key) ? flag(key, false) : otherwise;
   }
   static Status in(std::string_view file, const Status& status) { return status.with_context(file); }
-  json& root() { return document_.root; }
+  Json& root() { return document_.root; }
 
   Status make_word_pieces() {
     LB_ASSIGN_OR_RETURN(const std::string unknown, tokens_.text(Role::kUnk));
     LB_ASSIGN_OR_RETURN(const bool lowercase, flag("do_lower_case", true));
     LB_ASSIGN_OR_RETURN(const bool chinese, flag("tokenize_chinese_chars", true));
-    json accents = nullptr;  // follows the lower-case option
+    Json accents = nullptr;  // follows the lower-case option
     if (core::find_member(config_, "strip_accents") != nullptr) {
       LB_ASSIGN_OR_RETURN(accents, flag("strip_accents", false));
     }
@@ -141,21 +141,21 @@ class DocumentMaker {
 
   Status make_byte_pairs() {
     const auto prefix = config_.find("add_prefix_space");
-    if (kind_ != Kind::kQwen2 && prefix != config_.end() && prefix->is_null()) {
+    if (kind_ != Kind::kQwen2 && prefix != nullptr && prefix->is_null()) {
       return refused_key("add_prefix_space", "is null; it must be true or false");
     }
     LB_ASSIGN_OR_RETURN(add_prefix_space_, flag("add_prefix_space", false));
     LB_RETURN_IF_ERROR(in(class_.vocabulary_file, read_json_vocabulary(files_.vocabulary, document_.lists)));
     LB_RETURN_IF_ERROR(in(class_.merges_file, read_merges(files_.merges, document_.lists)));
-    json bytes = {{"type", "ByteLevel"},
+    Json bytes = {{"type", "ByteLevel"},
                   {"add_prefix_space", add_prefix_space_},
                   {"trim_offsets", true},
                   {"use_regex", kind_ != Kind::kQwen2}};
     if (kind_ == Kind::kQwen2) {
       root()["normalizer"] = {{"type", "NFC"}};
-      json split = {
+      Json split = {
           {"type", "Split"}, {"pattern", {{"Regex", kQwenWords}}}, {"behavior", "Isolated"}, {"invert", false}};
-      root()["pre_tokenizer"] = sequence_of("pretokenizers", json::array({std::move(split), std::move(bytes)}));
+      root()["pre_tokenizer"] = sequence_of("pretokenizers", Json::array({std::move(split), std::move(bytes)}));
       tokens_.add_plainly_again();
     } else {
       root()["pre_tokenizer"] = std::move(bytes);
@@ -245,7 +245,7 @@ class DocumentMaker {
     return unknown_place;
   }
 
-  static json character_map(std::string_view bytes) {
+  static Json character_map(std::string_view bytes) {
     if (bytes.empty()) return nullptr;
     std::string encoded;
     core::append_base64(encoded, bytes);
@@ -254,7 +254,7 @@ class DocumentMaker {
 
   Status add_tokens() {
     added_ = tokens_.with_ids(document_.lists.vocabulary);
-    json list = json::array();
+    Json list = Json::array();
     for (const AddedToken& token : added_) {
       list.push_back({{"id", id_number(token.id)},
                       {"content", token.content},
@@ -277,8 +277,8 @@ class DocumentMaker {
 
   // Adds a template that puts `before` and `behind` around a text; empty texts stand for no token.
   Status add_template(const std::string& before, const std::string& behind) {
-    json pieces = json::array();
-    json special = json::object();
+    Json pieces = Json::array();
+    Json special = Json::object();
     const auto add = [&](const std::string& token) -> Status {
       // The reference writes a template as text, in which these characters have a meaning.
       if (token.find_first_of(":$ \t\n\v\f\r") != std::string::npos || !is_ascii(token)) {
@@ -289,14 +289,14 @@ class DocumentMaker {
       }
       LB_ASSIGN_OR_RETURN(const std::int32_t id, id_of(token));
       pieces.push_back(template_piece(token));
-      special[token] = {{"id", token}, {"ids", json::array({id_number(id)})}, {"tokens", json::array({token})}};
+      special[token] = {{"id", token}, {"ids", Json::array({id_number(id)})}, {"tokens", Json::array({token})}};
       return {};
     };
     if (!before.empty()) LB_RETURN_IF_ERROR(add(before));
     pieces.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0U}}}});
     if (!behind.empty()) LB_RETURN_IF_ERROR(add(behind));
     root()["post_processor"] = {
-        {"type", "TemplateProcessing"}, {"single", pieces}, {"pair", json::array()}, {"special_tokens", special}};
+        {"type", "TemplateProcessing"}, {"single", pieces}, {"pair", Json::array()}, {"special_tokens", special}};
     return {};
   }
 
@@ -335,8 +335,8 @@ class DocumentMaker {
     LB_ASSIGN_OR_RETURN(const std::int32_t cls_id, id_of(cls));
     LB_ASSIGN_OR_RETURN(const std::int32_t sep_id, id_of(sep));
     root()["post_processor"] = {{"type", "RobertaProcessing"},
-                                {"sep", json::array({sep, id_number(sep_id)})},
-                                {"cls", json::array({cls, id_number(cls_id)})},
+                                {"sep", Json::array({sep, id_number(sep_id)})},
+                                {"cls", Json::array({cls, id_number(cls_id)})},
                                 {"trim_offsets", true},
                                 {"add_prefix_space", add_prefix_space_}};
     return {};
@@ -364,7 +364,7 @@ class DocumentMaker {
   const TokenizerClass& class_;
   const Kind kind_;
   const VocabularyFiles& files_;
-  const json config_;
+  const Json config_;
   SpecialTokens tokens_;
   std::vector<AddedToken> added_;
   bool add_prefix_space_ = false;

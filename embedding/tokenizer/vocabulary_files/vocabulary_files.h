@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/tokenizer/json_document.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
@@ -21,9 +21,9 @@ struct VocabularyFiles {
   static constexpr std::size_t kFileBytesMax = std::size_t{64} << 20;
 
   // tokenizer_config.json and two more optional files; std::nullopt stands for a missing one.
-  std::optional<nlohmann::json> tokenizer_config = std::nullopt;
-  std::optional<nlohmann::json> special_tokens_map = std::nullopt;
-  std::optional<nlohmann::json> added_tokens = std::nullopt;
+  std::optional<core::Json> tokenizer_config = std::nullopt;
+  std::optional<core::Json> special_tokens_map = std::nullopt;
+  std::optional<core::Json> added_tokens = std::nullopt;
   // Contents of the two files that the class names.
   std::string_view vocabulary{};
   std::string_view merges{};

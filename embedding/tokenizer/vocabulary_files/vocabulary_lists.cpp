@@ -8,9 +8,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/json.h"
+#include "core/json/parse.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
+#include "embedding/tokenizer/json_lists.h"
 #include "embedding/tokenizer/unicode.h"
 
 namespace latebind::embedding {
@@ -18,7 +19,6 @@ namespace {
 
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 
 // Takes a line, which ends with \n or \r\n; the last one may have no end.
 std::string_view take_line(std::string_view& text) {
@@ -45,56 +45,6 @@ Status check_utf8(std::string_view text) {
   return at ? Status(StatusCode::kInvalidModel, fmt::format("not UTF-8 at byte {}", *at)) : Status();
 }
 
-// Receives an object of tokens and their ids.
-class IdsHandler : public nlohmann::json_sax<json> {
- public:
-  explicit IdsHandler(Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
-
-  [[nodiscard]] const Status& status() const { return status_; }
-
-  bool null() override { return no_id(); }
-  bool boolean(bool) override { return no_id(); }
-  bool number_integer(std::int64_t) override { return no_id(); }
-  bool number_unsigned(std::uint64_t value) override {
-    return is_open_ ? keep(vocabulary_.add(token_, value)) : no_object();
-  }
-  bool number_float(double, const std::string&) override { return no_id(); }
-  bool string(std::string&) override { return no_id(); }
-  bool binary(json::binary_t&) override { return no_id(); }
-  bool start_object(std::size_t) override {
-    if (is_open_) return no_id();
-    is_open_ = true;
-    return true;
-  }
-  bool start_array(std::size_t) override { return no_id(); }
-  bool end_object() override { return true; }
-  bool end_array() override { return true; }
-  bool key(std::string& name) override {
-    token_.assign(name);
-    return true;
-  }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    return keep({StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}", position)});
-  }
-
- private:
-  bool keep(Status status) {
-    if (status_.ok()) status_ = std::move(status);
-    return status_.ok();
-  }
-  bool no_object() { return keep({StatusCode::kInvalidModel, "not an object of tokens and their ids"}); }
-  bool no_id() {
-    if (!is_open_) return no_object();
-    return keep(
-        {StatusCode::kInvalidModel, fmt::format("the id of {} is not a whole number from 0", core::quoted(token_))});
-  }
-
-  Vocabulary& vocabulary_;
-  bool is_open_ = false;
-  std::string token_;
-  Status status_;
-};
-
 }  // namespace
 
 Status read_word_list(std::string_view text, ModelLists& lists) {
@@ -115,13 +65,12 @@ Status read_word_list(std::string_view text, ModelLists& lists) {
 }
 
 Status read_json_vocabulary(std::string_view text, ModelLists& lists) {
-  if (const auto at = core::find_zero_byte(text)) {
-    return {StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}: a zero byte", *at + 1)};
-  }
-  IdsHandler handler(lists.vocabulary);
-  const bool complete = json::sax_parse(text, &handler);
-  if (!handler.status().ok()) return handler.status();
-  return complete ? Status() : Status(StatusCode::kInvalidModel, "not valid JSON");
+  JsonLists walk(text);
+  const bool is_taken = walk.take_ids(lists.vocabulary) && walk.text().is_at_end();
+  if (is_taken && !core::find_invalid_utf8(text)) return {};
+  if (auto damage = core::find_damage(text, {})) return {StatusCode::kInvalidModel, *std::move(damage)};
+  if (!walk.status().ok()) return walk.status();
+  return {StatusCode::kInvalidModel, "not an object of tokens and their ids"};
 }
 
 Status read_merges(std::string_view text, ModelLists& lists) {

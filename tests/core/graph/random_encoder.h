@@ -244,7 +244,8 @@ struct Outcome {
   std::vector<float> values;
 };
 
-inline Outcome run(core::Executable& executable, const Inputs& inputs, const core::RunOptions& options = {}) {
+inline std::vector<Outcome> run_all(core::Executable& executable, const Inputs& inputs,
+                                    const core::RunOptions& options = {}) {
   std::vector<std::vector<std::int64_t>> data;
   std::vector<core::TensorView> views;
   for (const core::TensorInfo& info : executable.inputs()) {
@@ -255,14 +256,22 @@ inline Outcome run(core::Executable& executable, const Inputs& inputs, const cor
   }
   for (std::size_t i = 0; i < views.size(); ++i)
     views[i].data = data[i].data();
-  core::OutputTensor output;
-  Outcome outcome;
-  outcome.status = executable.execute(views, {&output, 1}, options);
-  if (!outcome.status.ok()) return outcome;
-  outcome.shape = output.view().shape;
-  const auto* const values = static_cast<const float*>(output.view().data);
-  outcome.values.assign(values, values + *outcome.shape.element_count());
-  return outcome;
+  std::vector<core::OutputTensor> outputs(executable.outputs().size());
+  std::vector<Outcome> outcomes(outputs.size());
+  const core::Status status = executable.execute(views, outputs, options);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    outcomes[i].status = status;
+    if (!status.ok()) continue;
+    outcomes[i].shape = outputs[i].view().shape;
+    const auto* const values = static_cast<const float*>(outputs[i].view().data);
+    outcomes[i].values.assign(values, values + *outcomes[i].shape.element_count());
+  }
+  return outcomes;
+}
+
+// Of a graph with one output.
+inline Outcome run(core::Executable& executable, const Inputs& inputs, const core::RunOptions& options = {}) {
+  return std::move(run_all(executable, inputs, options).front());
 }
 
 }  // namespace latebind::graph::testing

@@ -57,7 +57,8 @@ struct SmallGraphOptions {
   core::ElementType weights = core::ElementType::kF32;
   ActivationFunction activation = ActivationFunction::kGeluErf;
   PoolingMode pooling = PoolingMode::kMean;
-  bool pooled = true;  // else token vectors
+  bool pooled = true;            // else token vectors
+  bool has_all_outputs = false;  // besides `vector`: `inner` [b,t,8], `tokens` and `pooled` [b,8], before it
   float scale = 0.5F;
   std::optional<std::int64_t> padding = std::nullopt;   // of positions
   std::optional<std::int64_t> farthest = std::nullopt;  // in the bias of distances
@@ -135,6 +136,8 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
   if (!options.pooled) return std::move(graph).finish(states, "tokens");
   const Value pooled = graph.add(Pool{.x = states, .mask = mask, .mode = options.pooling});
   const Value vector = graph.add(Normalize{.x = pooled});
+  if (options.has_all_outputs)
+    return std::move(graph).finish({{middle, "inner"}, {states, "tokens"}, {pooled, "pooled"}, {vector, "vector"}});
   return std::move(graph).finish(vector, "vector");
 }
 

@@ -198,5 +198,73 @@ TEST(FindKnownErrorsTest, AFunctionThatCallsItselfCountsAsWrong) {
   EXPECT_THAT(report.nodes[0].second, HasSubstr("nodes that are nested deeper than is examined"));
 }
 
+// The errors of a model of x, x + 0 and (1, 0, 2)-transpositions, whose layers stand beside others.
+std::vector<std::size_t> places_beside(const std::vector<Message>& nodes) {
+  const std::vector<float> zero{0};
+  auto built = OnnxBuilder()
+                   .input("x", ElementType::kF32, {"n", "b", 2})
+                   .constant("zero", ElementType::kF32, {1}, std::span<const float>(zero));
+  for (const Message& node : nodes)
+    built.node(node);
+  const auto report =
+      report_of(built.output("y", ElementType::kF32, {}).bytes(), "GRU\tbeside:0=GRU|RNN|Transpose\tvendor 1.0");
+  std::vector<std::size_t> places;
+  for (const auto& [place, why] : report.nodes)
+    places.push_back(place);
+  return places;
+}
+
+Message transpose_of(const std::string& input, const std::string& output, const std::vector<std::int64_t>& places) {
+  return node_of("Transpose", {input}, {output}, {graph::ints_attribute("perm", places)});
+}
+
+TEST(FindKnownErrorsTest, OtherNodesMayTakeTheSameNumbersUnderAnotherName) {
+  using ::testing::ElementsAre;
+  const Message gru = node_of("GRU", {"x"}, {"y"});
+  EXPECT_THAT(places_beside({gru}), IsEmpty());
+  EXPECT_THAT(places_beside({gru, node_of("Abs", {"x"}, {"a"})}), IsEmpty());
+  EXPECT_THAT(places_beside({gru, node_of("RNN", {"y"}, {"a"})}), IsEmpty());
+  EXPECT_THAT(places_beside({gru, node_of("RNN", {"x"}, {"a"})}), ElementsAre(0));
+  EXPECT_THAT(places_beside({gru, node_of("GRU", {"x"}, {"a"})}), ElementsAre(0, 1));
+  EXPECT_THAT(places_beside({gru, transpose_of("x", "a", {1, 0, 2})}), ElementsAre(0));
+  // Nodes that may change nothing.
+  EXPECT_THAT(places_beside({node_of("Identity", {"x"}, {"i"}), node_of("RNN", {"i"}, {"a"}), gru}), ElementsAre(2));
+  EXPECT_THAT(places_beside({node_of("Add", {"zero", "x"}, {"i"}), node_of("RNN", {"i"}, {"a"}), gru}), ElementsAre(2));
+  EXPECT_THAT(places_beside({node_of("Add", {"x", "x"}, {"i"}), node_of("RNN", {"i"}, {"a"}), gru}), IsEmpty());
+  // Equal nodes, and those that undo one another.
+  const Message same = node_of("GRU", {"s"}, {"y"});
+  EXPECT_THAT(
+      places_beside({node_of("Abs", {"x"}, {"r"}), node_of("Abs", {"x"}, {"s"}), node_of("RNN", {"r"}, {"a"}), same}),
+      ElementsAre(3));
+  EXPECT_THAT(
+      places_beside({node_of("Abs", {"x"}, {"r"}), node_of("Neg", {"x"}, {"s"}), node_of("RNN", {"r"}, {"a"}), same}),
+      IsEmpty());
+  const Message moved = transpose_of("x", "s", {1, 0, 2});
+  EXPECT_THAT(places_beside({moved, same}), IsEmpty());
+  EXPECT_THAT(places_beside({moved, transpose_of("x", "t", {1, 0, 2}), node_of("RNN", {"t"}, {"a"}), same}),
+              ElementsAre(3));
+  EXPECT_THAT(places_beside({moved, transpose_of("s", "t", {1, 0, 2}), node_of("RNN", {"x"}, {"a"}),
+                             node_of("GRU", {"t"}, {"y"})}),
+              ElementsAre(3));
+}
+
+TEST(FindKnownErrorsTest, IndicesOfACallerAreOrdinaryWithinTheDimensionTheyReferTo) {
+  for (const std::string op : {"Gather", "GatherElements", "GatherND", "ScatterElements"}) {
+    auto built = OnnxBuilder().input("x", ElementType::kF32, {3, 3}).input("at", ElementType::kI64, {2, 1});
+    std::vector<std::string> inputs{"x", "at"};
+    if (op == "ScatterElements") {
+      built.input("z", ElementType::kF32, {2, 1});
+      inputs.emplace_back("z");
+    }
+    const auto report = report_of(built.node(node_of(op, inputs, {"y"})).output("y", ElementType::kF32, {}).bytes(),
+                                  op + "\tmay:outside\tvendor 1.0");
+    EXPECT_THAT(report.nodes, IsEmpty()) << op;
+    ASSERT_THAT(report.bounds, SizeIs(1)) << op;
+    EXPECT_EQ(report.bounds[0].input, "at");
+    EXPECT_EQ(report.bounds[0].low, -3) << op;
+    EXPECT_EQ(report.bounds[0].high, 2) << op;
+  }
+}
+
 }  // namespace
 }  // namespace latebind::onnx

@@ -21,16 +21,30 @@ std::string reason_for(const std::string& table, const std::string& runtime, con
   const auto errors = KnownErrors::read(table, "t", Runtimes{runtime});
   Node node;
   node.op = op;
-  return errors.ok() ? errors->of({node, {}, {}, {}, {}, {}}) : errors.status().to_string();
+  return errors.ok() ? errors->of({node, {}, {}, {}, {}, {}, {}}) : errors.status().to_string();
 }
 
 TEST(KnownErrorsTest, ALineThatMakesNoSenseIsNamed) {
-  for (const std::string bad :
-       {"MatMul", "MatMul\tin:1", "\tin:1\tvendor 1", "MatMul\tsometimes:1\tvendor 1", "MatMul\tmay:be\tvendor 1",
-        "MatMul\tin\tvendor 1", "MatMul\tin:x\tvendor 1", "MatMul\tin:1=2\tvendor 1", "MatMul\ttype:0\tvendor 1",
-        "MatMul\trank:0\tvendor 1", "MatMul\tafter:0\tvendor 1", "MatMul\tafter:x=Cast\tvendor 1", "+\tin:1\tvendor 1",
-        "+MatMul\tmay:nan\tvendor 1", "MatMul\trun:all\tvendor 1", "MatMul\topen:x\tvendor 1",
-        "MatMul\tmany:0=1\tvendor 1", "MatMul\tany:text\tvendor 1", "MatMul\tmay:nan=1\tvendor 1"}) {
+  for (const std::string bad : {"MatMul",
+                                "MatMul\tin:1",
+                                "\tin:1\tvendor 1",
+                                "MatMul\tsometimes:1\tvendor 1",
+                                "MatMul\tmay:be\tvendor 1",
+                                "MatMul\tin\tvendor 1",
+                                "MatMul\tin:x\tvendor 1",
+                                "MatMul\tin:1=2\tvendor 1",
+                                "MatMul\ttype:0\tvendor 1",
+                                "MatMul\trank:0\tvendor 1",
+                                "MatMul\tafter:0\tvendor 1",
+                                "MatMul\tafter:x=Cast\tvendor 1",
+                                "MatMul\tbeside:0\tvendor 1",
+                                "+\tin:1\tvendor 1",
+                                "+MatMul\tmay:nan\tvendor 1",
+                                "MatMul\trun:all\tvendor 1",
+                                "MatMul\topen:x\tvendor 1",
+                                "MatMul\tmany:0=1\tvendor 1",
+                                "MatMul\tany:text\tvendor 1",
+                                "MatMul\tmay:nan=1\tvendor 1"}) {
     const auto errors = KnownErrors::read("# A comment\n\nRelu\t\tvendor 1\n" + bad + "\n", "t.tsv", Runtimes{});
     ASSERT_FALSE(errors.ok()) << bad;
     EXPECT_EQ(errors.status().code(), StatusCode::kInvalidArgument);
@@ -97,7 +111,7 @@ class ConditionTest : public ::testing::Test {
     const std::vector<const ValueRange*> inputs{&first, nullptr, &third};
     const std::array<bool, 3> constants{false, false, true};
     const std::vector<ValueRange> outputs{output};
-    return !errors.of({node, inputs, constants, outputs, followers, makers}).empty();
+    return !errors.of({node, inputs, constants, outputs, followers, makers, {}}).empty();
   }
   Attribute integer(std::int64_t number) {
     Attribute made;
@@ -113,6 +127,19 @@ class ConditionTest : public ::testing::Test {
   std::set<std::pair<std::string, std::string>> followers{{"y", "Next"}};
   std::map<std::string, std::string> makers{{"a", "Before"}};
 };
+
+TEST_F(ConditionTest, TellOfRanksAndOfOneOfSeveralNeighbours) {
+  EXPECT_TRUE(holds("rank:0=out"));  // neither is known
+  output.rank = 2;
+  EXPECT_TRUE(holds("rank:0=out"));
+  first.rank = 2;
+  EXPECT_TRUE(holds("rank:0=out"));
+  first.rank = 3;
+  EXPECT_FALSE(holds("rank:0=out"));
+  EXPECT_TRUE(holds("rank:0=3"));
+  EXPECT_TRUE(holds("after:0=Other|Before"));
+  EXPECT_FALSE(holds("after:0=Other|Another"));
+}
 
 TEST_F(ConditionTest, TellOfAttributesInputsAndNeighbours) {
   node.attributes["axis"] = integer(1);
@@ -182,7 +209,7 @@ TEST_F(ConditionTest, AnIndexIsOutsideOfWhatIsNotKnownToHaveIt) {
     const ValueRange index = ValueRange::between(ElementType::kI64, low, high);
     const std::vector<const ValueRange*> inputs{&first, &index};
     const std::array<bool, 2> constants{true, false};
-    return !errors_of("Op\tmay:outside\tvendor 1.0").of({node, inputs, constants, {}, followers, makers}).empty();
+    return !errors_of("Op\tmay:outside\tvendor 1.0").of({node, inputs, constants, {}, followers, makers, {}}).empty();
   };
   EXPECT_FALSE(may_be_outside({10, 2}, -10, 9));
   EXPECT_TRUE(may_be_outside({10, 2}, -11, 9));
@@ -206,7 +233,7 @@ TEST_F(ConditionTest, WhatIsCountedInTheModelIsComparedWhereTheSizesAreKnown) {
     index.is_assumed = is_assumed;
     const std::vector<const ValueRange*> inputs{&first, &index};
     const std::array<bool, 2> constants{};
-    return !errors_of("Op\tmay:outside\tvendor 1.0").of({node, inputs, constants, {}, followers, makers}).empty();
+    return !errors_of("Op\tmay:outside\tvendor 1.0").of({node, inputs, constants, {}, followers, makers, {}}).empty();
   };
   EXPECT_FALSE(may_be_outside({5}, 4, false));
   EXPECT_TRUE(may_be_outside({4}, 4, false));
@@ -227,7 +254,7 @@ TEST_F(ConditionTest, MoreConditionsThanThereIsToChooseFromAreOutside) {
     const std::vector<const ValueRange*> inputs{&first, &condition};
     const std::array<bool, 2> constants{};
     const auto errors = errors_of("Compress\tmay:outside\tvendor 1.0");
-    return !errors.of({node, inputs, constants, {}, followers, makers}).empty();
+    return !errors.of({node, inputs, constants, {}, followers, makers, {}}).empty();
   };
   EXPECT_FALSE(may_be_outside({2, 3}, {6}));
   EXPECT_TRUE(may_be_outside({2, 3}, {7}));
@@ -290,7 +317,7 @@ TEST_F(ConditionTest, AStarIsAnyOperatorAndKindsAreNamed) {
   const auto errors = errors_of("*\tmay:nan\tvendor 1.0");
   const std::vector<const ValueRange*> inputs{&first};
   const std::array<bool, 1> constants{false};
-  EXPECT_EQ(errors.of({node, inputs, constants, {}, followers, makers}),
+  EXPECT_EQ(errors.of({node, inputs, constants, {}, followers, makers, {}}),
             "is computed differently from ONNX by vendor 1.0 of numbers such as nan");
 }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
-#include "core/json.h"
 #include "tests/core/graph/evaluator.h"
 
 namespace latebind::embedding::testing {

@@ -9,6 +9,7 @@
 
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
+#include "tests/support/json.h"
 
 namespace latebind::embedding {
 namespace {
@@ -31,7 +32,7 @@ struct Model {
 };
 
 Result<BertConfig> read_config(const json& config) {
-  return read_bert_config(config, "config.json");
+  return read_bert_config(json_of(config), "config.json");
 }
 
 json config_of(const std::filesystem::path& folder) {

@@ -8,6 +8,7 @@
 #include "embedding/architectures/architecture.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
+#include "tests/support/json.h"
 
 namespace latebind::embedding {
 namespace {
@@ -32,7 +33,7 @@ json network_config(const std::string& name) {
 core::Result<std::shared_ptr<const Network>> read_network(const json& config) {
   const Architecture* const architecture = find_architecture(config["model_type"].get<std::string>());
   EXPECT_NE(architecture, nullptr);
-  return architecture->read(config, "config.json");
+  return architecture->read(json_of(config), "config.json");
 }
 
 // The graph as text, on the weights of that name, which is the type's unless given.
@@ -168,7 +169,7 @@ TEST(TokenizerOfNetworkTest, IsTheClassThatTheReferenceTakes) {
     const json& config = recorded["config"];
     if (config.contains("tokenizer_class")) continue;
     if (recorded.value("tokenizer_config", json::object()).contains("tokenizer_class")) continue;
-    EXPECT_EQ(tokenizer_of_network(config).tokenizer_class, recorded["class"].get<std::string>()) << config;
+    EXPECT_EQ(tokenizer_of_network(json_of(config)).tokenizer_class, recorded["class"].get<std::string>()) << config;
     ++compared;
   }
   EXPECT_GT(compared, 15U);

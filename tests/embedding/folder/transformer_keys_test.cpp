@@ -8,6 +8,7 @@
 
 #include "embedding/folder/model_folder.h"
 #include "tests/embedding/support.h"
+#include "tests/support/json.h"
 
 namespace latebind::embedding {
 namespace {
@@ -18,7 +19,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 Status check(std::string_view text, const TransformerUse& use = {}) {
-  return check_transformer_keys({.file = "sentence_bert_config.json", .read = json::parse(text)}, use);
+  return check_transformer_keys({.file = "sentence_bert_config.json", .read = json_of(text)}, use);
 }
 
 void expect_refused(std::string_view text, std::string_view part, StatusCode code = StatusCode::kUnsupported,

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -19,7 +20,6 @@
 #include "backends/onnxruntime/backend.h"
 #include "backends/openvino/backend.h"
 #include "core/engine/engine.h"
-#include "core/json.h"
 #include "core/platform/system_info.h"
 #include "embedding/embed_stream.h"
 #include "embedding/embedder.h"

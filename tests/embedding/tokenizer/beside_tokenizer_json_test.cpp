@@ -11,6 +11,7 @@
 
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/making_classes.h"
+#include "tests/support/json.h"
 
 namespace latebind::embedding {
 namespace {
@@ -19,8 +20,16 @@ using core::Status;
 using core::StatusCode;
 using ::testing::HasSubstr;
 
-nlohmann::json bert_file() {
-  return nlohmann::json::parse(R"({
+core::Json without(const core::Json& list, std::size_t index) {
+  core::Json rest = core::Json::array();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i != index) rest.push_back(list[i]);
+  }
+  return rest;
+}
+
+core::Json bert_file() {
+  return json_of(R"({
     "added_tokens": [{"id": 0, "content": "[PAD]"}, {"id": 1, "content": "[UNK]"}, {"id": 2, "content": "[CLS]"},
                      {"id": 3, "content": "[SEP]"}, {"id": 4, "content": "[MASK]"}],
     "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
@@ -31,8 +40,8 @@ nlohmann::json bert_file() {
     "model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": true}})");
 }
 
-nlohmann::json roberta_file() {
-  return nlohmann::json::parse(R"({
+core::Json roberta_file() {
+  return json_of(R"({
     "added_tokens": [{"content": "<s>"}, {"content": "</s>"}, {"content": "<pad>"}, {"content": "<unk>"},
                      {"content": "<mask>"}],
     "normalizer": null, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true},
@@ -40,20 +49,19 @@ nlohmann::json roberta_file() {
     "model": {"type": "BPE", "vocab": true, "merges": true}})");
 }
 
-nlohmann::json xlm_roberta_file() {
-  nlohmann::json file = roberta_file();
+core::Json xlm_roberta_file() {
+  core::Json file = roberta_file();
   file["normalizer"] = {{"type", "Precompiled"}};
-  file["pre_tokenizer"] = nlohmann::json::parse(R"({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"},
+  file["pre_tokenizer"] = json_of(R"({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"},
       {"type": "Metaspace", "replacement": "▁", "add_prefix_space": true}]})");
-  file["post_processor"] =
-      nlohmann::json::parse(R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}},
+  file["post_processor"] = json_of(R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}},
       {"Sequence": {"id": "A"}}, {"SpecialToken": {"id": "</s>"}}]})");
   file["model"] = {{"type", "Unigram"}};
   return file;
 }
 
-nlohmann::json qwen_file() {
-  nlohmann::json file = nlohmann::json::parse(R"({
+core::Json qwen_file() {
+  core::Json file = json_of(R"({
     "added_tokens": [{"content": "<|endoftext|>"}, {"content": "<|im_start|>"}, {"content": "<|im_end|>"}],
     "normalizer": {"type": "NFC"},
     "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": ""},
@@ -65,8 +73,8 @@ nlohmann::json qwen_file() {
   return file;
 }
 
-nlohmann::json gemma_file() {
-  return nlohmann::json::parse(R"({
+core::Json gemma_file() {
+  return json_of(R"({
     "added_tokens": [{"content": "<pad>"}, {"content": "<eos>"}, {"content": "<bos>"}, {"content": "<unk>"},
                      {"content": "<mask>"}, {"content": "<image_soft_token>"}, {"content": "<start_of_image>"}],
     "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
@@ -76,30 +84,30 @@ nlohmann::json gemma_file() {
     "model": {"type": "BPE", "unk_token": "<unk>", "fuse_unk": true, "byte_fallback": true}})");
 }
 
-nlohmann::json t5_file() {
-  nlohmann::json file = xlm_roberta_file();
-  file["added_tokens"] = nlohmann::json::parse(R"([{"content": "<pad>"}, {"content": "</s>"}, {"content": "<unk>"},
+core::Json t5_file() {
+  core::Json file = xlm_roberta_file();
+  file["added_tokens"] = json_of(R"([{"content": "<pad>"}, {"content": "</s>"}, {"content": "<unk>"},
       {"content": "<extra_id_1>"}, {"content": "<extra_id_0>"}])");
-  file["post_processor"]["single"].erase(0);
+  file["post_processor"]["single"] = without(file["post_processor"]["single"], 0);
   return file;
 }
 
 // `texts`: tokenizer_config.json, special_tokens_map.json and added_tokens.json, as far as there are any.
-Status check(const nlohmann::json& file, std::initializer_list<std::string_view> texts,
+Status check(const core::Json& file, std::initializer_list<std::string_view> texts,
              const TokenizerOfNetwork& network = {}) {
   BesideTokenizerJson beside{.network = network};
-  std::optional<nlohmann::json>* const slots[] = {&beside.tokenizer_config, &beside.special_tokens_map,
-                                                  &beside.added_tokens};
+  std::optional<core::Json>* const slots[] = {&beside.tokenizer_config, &beside.special_tokens_map,
+                                              &beside.added_tokens};
   std::size_t i = 0;
   for (const std::string_view text : texts) {
-    if (!text.empty()) *slots[i] = nlohmann::json::parse(text);
+    if (!text.empty()) *slots[i] = json_of(text);
     ++i;
   }
-  nlohmann::json root = file;
+  core::Json root = file;
   return take_beside_tokenizer_json(beside, root);
 }
 
-void expect_refused(const nlohmann::json& file, std::initializer_list<std::string_view> texts, std::string_view part) {
+void expect_refused(const core::Json& file, std::initializer_list<std::string_view> texts, std::string_view part) {
   const Status status = check(file, texts);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported) << part << ": " << status.to_string();
   EXPECT_THAT(status.to_string(), HasSubstr(part));
@@ -108,7 +116,7 @@ void expect_refused(const nlohmann::json& file, std::initializer_list<std::strin
 // As they are on the hub.
 TEST(BesideTokenizerJsonTest, UsualFoldersPass) {
   EXPECT_TRUE(check(bert_file(), {}).ok());
-  const auto passes = [](const nlohmann::json& file, std::initializer_list<std::string_view> texts) {
+  const auto passes = [](const core::Json& file, std::initializer_list<std::string_view> texts) {
     const Status status = check(file, texts);
     EXPECT_TRUE(status.ok()) << status.to_string();
   };
@@ -143,7 +151,7 @@ TEST(BesideTokenizerJsonTest, T5EndsTextsAndHasItsExtraTokens) {
   EXPECT_TRUE(status.ok()) << status.to_string();
   expect_refused(t5_file(), {R"({"tokenizer_class": "T5Tokenizer"})"},
                  "'extra_ids' is missing, which means 100, but '<extra_id_2>' is not an added token of tokenizer.json");
-  nlohmann::json with_start = t5_file();
+  core::Json with_start = t5_file();
   with_start["post_processor"] = xlm_roberta_file()["post_processor"];
   expect_refused(with_start, {kTwo}, "puts '</s>' after a text and nothing before it, but tokenizer.json does not");
   expect_refused(t5_file(), {R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 2, "eos_token": "<pad>"})"},
@@ -151,12 +159,12 @@ TEST(BesideTokenizerJsonTest, T5EndsTextsAndHasItsExtraTokens) {
 }
 
 TEST(BesideTokenizerJsonTest, LlamaReplacesSpacesInAPreTokenizer) {
-  nlohmann::json file = gemma_file();
-  file["added_tokens"] = nlohmann::json::parse(R"([{"content": "<unk>"}, {"content": "<s>"}, {"content": "</s>"}])");
+  core::Json file = gemma_file();
+  file["added_tokens"] = json_of(R"([{"content": "<unk>"}, {"content": "<s>"}, {"content": "</s>"}])");
   const auto scheme_with = [&](std::string_view text) {
-    nlohmann::json root = file;
+    core::Json root = file;
     BesideTokenizerJson beside;
-    beside.tokenizer_config = nlohmann::json::parse(text);
+    beside.tokenizer_config = json_of(text);
     const Status status = take_beside_tokenizer_json(beside, root);
     EXPECT_TRUE(status.ok()) << status.to_string();
     EXPECT_TRUE(root["normalizer"].is_null());
@@ -186,7 +194,7 @@ TEST(BesideTokenizerJsonTest, RefusesOtherRulesForWords) {
   expect_refused(bert_file(), {with(R"("strip_accents": false)")}, "'strip_accents' is false");
   expect_refused(bert_file(), {with(R"("tokenize_chinese_chars": false)")}, "'tokenize_chinese_chars' is false");
   expect_refused(bert_file(), {with(R"("unk_token": "[MASK]")")}, "'unk_token' is '[MASK]', but the model");
-  nlohmann::json cased = bert_file();
+  core::Json cased = bert_file();
   cased["normalizer"]["lowercase"] = false;
   expect_refused(
       cased, {R"({"tokenizer_class": "BertTokenizer"})"},
@@ -215,25 +223,25 @@ TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
   expect_refused(qwen_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, "'normalizer' is 'NFC' there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "'normalizer' is missing there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "GemmaTokenizer"})"}, "not Replace");
-  nlohmann::json short_words = bert_file();
+  core::Json short_words = bert_file();
   short_words["model"]["max_input_chars_per_word"] = 5U;
   expect_refused(short_words, {R"({"tokenizer_class": "BertTokenizer"})"}, "'max_input_chars_per_word' is 5 there");
-  nlohmann::json other_words = qwen_file();
+  core::Json other_words = qwen_file();
   other_words["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = " +";
   expect_refused(other_words, {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "not Split at Qwen2's words and ByteLevel");
-  nlohmann::json without_merges = roberta_file();
+  core::Json without_merges = roberta_file();
   without_merges["model"]["ignore_merges"] = true;
   expect_refused(without_merges, {R"({"tokenizer_class": "RobertaTokenizer"})"}, "the model has 'ignore_merges' there");
-  nlohmann::json with_suffix = qwen_file();
+  core::Json with_suffix = qwen_file();
   with_suffix["model"]["end_of_word_suffix"] = "</w>";
   expect_refused(with_suffix, {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "the model has 'end_of_word_suffix' there");
-  nlohmann::json apart = gemma_file();
+  core::Json apart = gemma_file();
   apart["model"]["fuse_unk"] = false;
   expect_refused(apart, {R"({"tokenizer_class": "GemmaTokenizer"})"}, "the model has no 'fuse_unk' there");
-  nlohmann::json raw = bert_file();
+  core::Json raw = bert_file();
   raw["normalizer"]["clean_text"] = false;
   expect_refused(raw, {R"({"tokenizer_class": "BertTokenizer"})"}, "'clean_text' is false there");
-  nlohmann::json plain = bert_file();
+  core::Json plain = bert_file();
   plain["normalizer"] = {{"type", "Lowercase"}};
   expect_refused(plain, {R"({"tokenizer_class": "BertTokenizerFast"})"}, "'normalizer' is 'Lowercase' there");
   EXPECT_TRUE(check(plain, {R"({"tokenizer_class": "PreTrainedTokenizerFast"})"}).ok());
@@ -247,21 +255,21 @@ TEST(BesideTokenizerJsonTest, RefusesAFileWithoutTheTokensOfItsClass) {
   const std::string_view named =
       R"({"tokenizer_class": "GPT2Tokenizer", "unk_token": null, "bos_token": "<s>", "eos_token": "</s>"})";
   EXPECT_TRUE(check(roberta_file(), {named}).ok());
-  const auto lacks = [&](nlohmann::json file, std::string_view tokenizer_class) {
-    file["added_tokens"].erase(file["added_tokens"].size() - 1);
-    const auto text = nlohmann::json{{"tokenizer_class", tokenizer_class}}.dump();
+  const auto lacks = [&](core::Json file, std::string_view tokenizer_class) {
+    file["added_tokens"] = without(file["added_tokens"], file["added_tokens"].size() - 1);
+    const auto text = core::Json{{"tokenizer_class", tokenizer_class}}.dump();
     expect_refused(file, {text}, kMissing);
   };
   lacks(roberta_file(), "RobertaTokenizer");
   lacks(xlm_roberta_file(), "XLMRobertaTokenizer");
-  nlohmann::json gemma = gemma_file();
-  gemma["added_tokens"].erase(gemma["added_tokens"].begin() + 4);
+  core::Json gemma = gemma_file();
+  gemma["added_tokens"] = without(gemma["added_tokens"], 4);
   expect_refused(gemma, {R"({"tokenizer_class": "GemmaTokenizer"})"}, "'mask_token' is missing, which is '<mask>'");
 }
 
 // As in the reference: the kind of network stands for a class, which counts as if it were named.
 TEST(BesideTokenizerJsonTest, AClassThatNoFileNamesCountsAsANamedOne) {
-  const auto refusal = [](const nlohmann::json& file, std::string_view config, std::string_view name) {
+  const auto refusal = [](const core::Json& file, std::string_view config, std::string_view name) {
     return check(file, {config}, {.tokenizer_class = name}).to_string();
   };
   EXPECT_TRUE(check(bert_file(), {}, {.tokenizer_class = "BertTokenizer"}).ok());
@@ -269,7 +277,7 @@ TEST(BesideTokenizerJsonTest, AClassThatNoFileNamesCountsAsANamedOne) {
   EXPECT_TRUE(
       check(bert_file(), {R"({"tokenizer_class": "PreTrainedTokenizerFast"})"}, {.tokenizer_class = "MPNetTokenizer"})
           .ok());
-  nlohmann::json cased = bert_file();
+  core::Json cased = bert_file();
   cased["normalizer"]["lowercase"] = false;
   EXPECT_THAT(refusal(cased, "", "BertTokenizer"),
               HasSubstr("'do_lower_case' is missing, which is true to BertTokenizer"));
@@ -281,8 +289,8 @@ TEST(BesideTokenizerJsonTest, AClassThatNoFileNamesCountsAsANamedOne) {
                         "'tokenizer_class' 'PreTrainedTokenizerFast' in tokenizer_config.json only tokenizer.json "
                         "counts"));
   EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "RobertaTokenizer"})"}, {.needs_tokenizer_json = true}).ok());
-  BesideTokenizerJson by_config{.config = nlohmann::json{{"tokenizer_class", "RobertaTokenizer"}}};
-  nlohmann::json root = bert_file();
+  BesideTokenizerJson by_config{.config = core::Json{{"tokenizer_class", "RobertaTokenizer"}}};
+  core::Json root = bert_file();
   EXPECT_THAT(take_beside_tokenizer_json(by_config, root).to_string(), HasSubstr("config.json: 'tokenizer_class'"));
 }
 
@@ -316,68 +324,67 @@ TEST(BesideTokenizerJsonTest, RefusesOtherTokensAroundATextOfClassesThatPutThemT
   EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "PreTrainedTokenizerFast"})", map}).ok());
   expect_refused(bert_file(), {R"({"tokenizer_class": "BertTokenizer", "sep_token": null})"},
                  "'sep_token' is not a token, but BertTokenizer needs one");
-  nlohmann::json bare = bert_file();
+  core::Json bare = bert_file();
   bare["post_processor"] = nullptr;
   expect_refused(bare, {R"({"tokenizer_class": "BertTokenizer"})"},
                  "tokenizer.json does not put a token before a text");
   expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "XLMRobertaTokenizer", "eos_token": "<pad>"})"},
                  "'eos_token' is '<pad>', but tokenizer.json puts '</s>' after a text");
-  const auto of_bert = [&](const nlohmann::json& file, std::string_view part) {
+  const auto of_bert = [&](const core::Json& file, std::string_view part) {
     expect_refused(file, {R"({"tokenizer_class": "BertTokenizer"})"}, part);
   };
-  nlohmann::json twice = bert_file();
-  nlohmann::json& single = twice["post_processor"]["single"];
-  single.insert(single.begin(), single[0]);
+  core::Json twice = bert_file();
+  core::Json& single = twice["post_processor"]["single"];
+  single = core::Json::array({single[0], single[0], single[1], single[2]});
   of_bert(twice, "tokenizer.json puts '[CLS] [CLS]' before a text");
-  nlohmann::json by_ids = bert_file();
+  core::Json by_ids = bert_file();
   by_ids["post_processor"]["special_tokens"] = {{"[CLS]", {{"id", "[CLS]"}, {"ids", {2}}, {"tokens", {"[CLS]"}}}},
                                                 {"[SEP]", {{"id", "[SEP]"}, {"ids", {3}}, {"tokens", {"[SEP]"}}}}};
   EXPECT_TRUE(check(by_ids, {R"({"tokenizer_class": "BertTokenizer"})"}).ok());
-  nlohmann::json& ids = by_ids["post_processor"]["special_tokens"]["[CLS]"]["ids"];
-  ids = nlohmann::json::array();
+  core::Json& ids = by_ids["post_processor"]["special_tokens"]["[CLS]"]["ids"];
+  ids = core::Json::array();
   of_bert(by_ids, "tokenizer.json does not put a token before a text");
   ids = {4};
   of_bert(by_ids, "tokenizer.json puts '[CLS] with the id 4' before a text");
-  nlohmann::json roberta = roberta_file();
+  core::Json roberta = roberta_file();
   roberta["added_tokens"][0]["id"] = 7;
   expect_refused(roberta, {R"({"tokenizer_class": "RobertaTokenizer"})"}, "puts '<s> with the id 0' before a text");
 }
 
 // Of such a class, a file that passes gets the parts that the class makes, and the rounding of its scores.
 TEST(BesideTokenizerJsonTest, ClassesForSentencePieceMakeTheirParts) {
-  nlohmann::json file = xlm_roberta_file();
-  file["normalizer"] = nlohmann::json::parse(R"({"type": "Sequence", "normalizers": [
+  core::Json file = xlm_roberta_file();
+  file["normalizer"] = json_of(R"({"type": "Sequence", "normalizers": [
       {"type": "Precompiled", "precompiled_charsmap": "AAAA"}, {"type": "Strip", "strip_left": false}]})");
-  file["pre_tokenizer"] =
-      nlohmann::json::parse(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"})");
+  file["pre_tokenizer"] = json_of(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"})");
   file["model"] = {{"type", "Unigram"}, {"unk_id", 0U}, {"byte_fallback", true}};
-  BesideTokenizerJson beside{.tokenizer_config = nlohmann::json{{"tokenizer_class", "XLMRobertaTokenizer"}}};
-  nlohmann::json root = file;
+  BesideTokenizerJson beside{.tokenizer_config = core::Json{{"tokenizer_class", "XLMRobertaTokenizer"}}};
+  core::Json root = file;
   ASSERT_TRUE(take_beside_tokenizer_json(beside, root).ok());
   EXPECT_EQ(root["normalizer"], file["normalizer"]["normalizers"][0]);
   EXPECT_EQ(root["pre_tokenizer"]["pretokenizers"][0]["type"], "WhitespaceSplit");
   EXPECT_EQ(root["pre_tokenizer"]["pretokenizers"][1]["prepend_scheme"], "always");
-  EXPECT_EQ(root["model"], (nlohmann::json{{"type", "Unigram"}, {"unk_id", 3U}, {"byte_fallback", false}}));
+  EXPECT_EQ(root["model"], (core::Json{{"type", "Unigram"}, {"unk_id", 3U}, {"byte_fallback", false}}));
   EXPECT_EQ(rounding_beside(beside), NumberRounding::kNearest);
 
-  nlohmann::json albert = file;
-  albert["added_tokens"] = nlohmann::json::parse(R"([{"content": "[CLS]"}, {"content": "[SEP]"}, {"content": "<pad>"},
+  core::Json albert = file;
+  albert["added_tokens"] = json_of(R"([{"content": "[CLS]"}, {"content": "[SEP]"}, {"content": "<pad>"},
       {"content": "<unk>"}, {"content": "[MASK]"}])");
   albert["normalizer"]["normalizers"].push_back({{"type", "Lowercase"}});
-  beside.tokenizer_config = nlohmann::json{{"tokenizer_class", "AlbertTokenizer"}, {"keep_accents", true}};
+  beside.tokenizer_config = core::Json{{"tokenizer_class", "AlbertTokenizer"}, {"keep_accents", true}};
   ASSERT_TRUE(take_beside_tokenizer_json(beside, albert).ok());
   std::vector<std::string> types;
-  for (const nlohmann::json& part : albert["normalizer"]["normalizers"])
-    types.push_back(part["type"]);
+  for (const core::Json& part : albert["normalizer"]["normalizers"])
+    types.push_back(part["type"].text());
   EXPECT_THAT(types, ::testing::ElementsAre("Replace", "Replace", "Lowercase", "Precompiled"));
   EXPECT_EQ(albert["model"]["unk_id"], 1U);
 
   // The same where the kind of network alone names the class.
-  const nlohmann::json made = [&] {
-    nlohmann::json named = file;
-    EXPECT_TRUE(take_beside_tokenizer_json(
-                    {.tokenizer_config = nlohmann::json{{"tokenizer_class", "XLMRobertaTokenizer"}}}, named)
-                    .ok());
+  const core::Json made = [&] {
+    core::Json named = file;
+    EXPECT_TRUE(
+        take_beside_tokenizer_json({.tokenizer_config = core::Json{{"tokenizer_class", "XLMRobertaTokenizer"}}}, named)
+            .ok());
     return named;
   }();
   beside = {.network = {.tokenizer_class = "XLMRobertaTokenizer"}};
@@ -387,7 +394,7 @@ TEST(BesideTokenizerJsonTest, ClassesForSentencePieceMakeTheirParts) {
   EXPECT_EQ(rounding_beside(beside), NumberRounding::kNearest);
   // tokenizer.json is all there is where the class keeps the parts.
   root = file;
-  beside.tokenizer_config = nlohmann::json{{"tokenizer_class", "PreTrainedTokenizerFast"}};
+  beside.tokenizer_config = core::Json{{"tokenizer_class", "PreTrainedTokenizerFast"}};
   ASSERT_TRUE(take_beside_tokenizer_json(beside, root).ok());
   EXPECT_EQ(root, file);
   EXPECT_EQ(rounding_beside(beside), NumberRounding::kReference);
@@ -395,15 +402,15 @@ TEST(BesideTokenizerJsonTest, ClassesForSentencePieceMakeTheirParts) {
 
 // As the reference: its own flags count, and those that are missing are false, or the opposite of "special".
 TEST(BesideTokenizerJsonTest, AddedTokensHaveTheFlagsOfTheDecoder) {
-  const BesideTokenizerJson beside{.tokenizer_config = nlohmann::json::parse(R"({"added_tokens_decoder": {
+  const BesideTokenizerJson beside{.tokenizer_config = json_of(R"({"added_tokens_decoder": {
       "4": {"content": "[MASK]", "lstrip": true, "normalized": true, "special": true},
       "9": {"content": "[CLS]", "special": true}, "3": {"content": "[SEP]"}}})")};
-  nlohmann::json root = bert_file();
-  for (nlohmann::json& token : root["added_tokens"])
+  core::Json root = bert_file();
+  for (core::Json& token : root["added_tokens"])
     token["rstrip"] = true;
   ASSERT_TRUE(take_beside_tokenizer_json(beside, root).ok());
-  const nlohmann::json& tokens = root["added_tokens"];
-  EXPECT_EQ(tokens[4], nlohmann::json::parse(R"({"id": 4, "content": "[MASK]", "lstrip": true, "rstrip": false,
+  const core::Json& tokens = root["added_tokens"];
+  EXPECT_EQ(tokens[4], json_of(R"({"id": 4, "content": "[MASK]", "lstrip": true, "rstrip": false,
                                        "single_word": false, "normalized": true})"));
   EXPECT_FALSE(tokens[2]["normalized"].get<bool>());
   EXPECT_TRUE(tokens[3]["normalized"].get<bool>());
@@ -423,7 +430,7 @@ TEST(BesideTokenizerJsonTest, ScoresOfSuchAClassDecideAsPythonReadsThem) {
         "add_prefix_space": false}, "decoder": null,
       "model": {"type": "Unigram", "unk_id": 3, "vocab": [["<s>", 0], ["<pad>", 0], ["</s>", 0], ["<unk>", 0], ["<mask>", 0],
         ["a", -10], ["b", -0.168529510498046875], ["ab", -10.168529510498047]]}})";
-  BesideTokenizerJson beside{.tokenizer_config = nlohmann::json{{"tokenizer_class", "PreTrainedTokenizerFast"}}};
+  BesideTokenizerJson beside{.tokenizer_config = core::Json{{"tokenizer_class", "PreTrainedTokenizerFast"}}};
   const auto ids_of = [&] {
     const auto tokenizer = Tokenizer::from_json(kFile, "tokenizer.json", {.beside = &beside});
     EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
@@ -434,7 +441,7 @@ TEST(BesideTokenizerJsonTest, ScoresOfSuchAClassDecideAsPythonReadsThem) {
     return ids;
   };
   EXPECT_EQ(ids_of(), (std::vector<std::int32_t>{0, 5, 6, 2}));
-  beside.tokenizer_config = nlohmann::json{{"tokenizer_class", "XLMRobertaTokenizer"}, {"add_prefix_space", false}};
+  beside.tokenizer_config = core::Json{{"tokenizer_class", "XLMRobertaTokenizer"}, {"add_prefix_space", false}};
   EXPECT_EQ(ids_of(), (std::vector<std::int32_t>{0, 7, 2}));
 }
 
@@ -443,7 +450,7 @@ TEST(BesideTokenizerJsonTest, DamagedFilesAreLeftToTheirReaders) {
                                       R"({"post_processor": {"single": [1, {"SpecialToken": 4}]}, "model": []})"})
     for (const std::string_view text : {R"({"tokenizer_class": 5, "extra_special_tokens": 3, "cls_token": {}})",
                                         R"({"added_tokens_decoder": [1, {}]})"})
-      EXPECT_TRUE(check(nlohmann::json::parse(file), {text, R"({"cls_token": 5})", "[]"}).ok()) << file << text;
+      EXPECT_TRUE(check(json_of(file), {text, R"({"cls_token": 5})", "[]"}).ok()) << file << text;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "embedding/tokenizer/byte_chars.h"
 #include "embedding/tokenizer/part_table.h"
 #include "small_tokenizer.h"
+#include "tests/support/json.h"
 #include "words.h"
 
 namespace latebind::embedding {
@@ -24,7 +25,7 @@ Json byte_level(bool add_prefix_space, bool use_regex = true) {
 
 // The words, with their bytes as they were; "begin-end" before each.
 Words places_of(const Json& part, std::string_view text) {
-  const auto read = read_byte_level(*JsonView::object(part, "pre_tokenizer"));
+  const auto read = read_byte_level(*JsonView::object(json_of(part), "pre_tokenizer"));
   EXPECT_TRUE(read.ok()) << read.status().to_string();
   Words words;
   testing::WordFunction sink([&](const Word& word) {
@@ -52,7 +53,7 @@ Words byte_words_of(std::string_view text) {
 
 TEST(ByteLevelNormalizerTest, WritesEveryByteAsACharacter) {
   const Json part = {{"type", "ByteLevel"}};
-  const auto read = read_byte_level_normalizer(*JsonView::object(part, "normalizer"));
+  const auto read = read_byte_level_normalizer(*JsonView::object(json_of(part), "normalizer"));
   ASSERT_TRUE(read.ok()) << read.status().to_string();
   EXPECT_EQ((*read)->normalize("a é\n"), "aĠÃ©Ċ");
   EXPECT_EQ((*read)->normalize(""), "");
@@ -61,7 +62,7 @@ TEST(ByteLevelNormalizerTest, WritesEveryByteAsACharacter) {
   EXPECT_EQ((*read)->normalize("éa", origin), "Ã©a");
   EXPECT_EQ(origin, 4U);
   const Json unknown = {{"type", "ByteLevel"}, {"use_regex", true}};
-  EXPECT_EQ(read_byte_level_normalizer(*JsonView::object(unknown, "normalizer")).status().code(),
+  EXPECT_EQ(read_byte_level_normalizer(*JsonView::object(json_of(unknown), "normalizer")).status().code(),
             StatusCode::kUnsupported);
 }
 
@@ -94,7 +95,7 @@ TEST(ByteLevelTest, SaysWhereWordsStand) {
 }
 
 TEST(ByteLevelTest, WritesEachByteAsACharacter) {
-  const auto part = read_byte_level(*JsonView::object(byte_level(false, false), "pre_tokenizer"));
+  const auto part = read_byte_level(*JsonView::object(json_of(byte_level(false, false)), "pre_tokenizer"));
   std::string written;
   testing::WordFunction sink([&](const Word& word) {
     written = word.text;

@@ -9,6 +9,7 @@
 #include "embedding/tokenizer/patterns/code_point_set.h"
 #include "embedding/tokenizer/patterns/pattern.h"
 #include "small_tokenizer.h"
+#include "tests/support/json.h"
 #include "words.h"
 
 namespace latebind::embedding {
@@ -67,7 +68,7 @@ Json split_part(const char* kind, const char* pattern, const char* behavior, boo
 }
 
 Texts split_words(const Json& part, std::string_view text) {
-  const auto view = JsonView::object(part, "pre_tokenizer");
+  const auto view = JsonView::object(json_of(part), "pre_tokenizer");
   const auto read = (*find_part(*view, kPreTokenizers))(*view);
   EXPECT_TRUE(read.ok()) << read.status().to_string();
   return read.ok() ? testing::words_of(**read, text) : Texts();
@@ -185,7 +186,7 @@ TEST(PatternTest, RefusesWhatMayMeanSomethingElse) {
     core::encode_utf8(c, [&many](char byte) { many.push_back(byte); });
   EXPECT_THAT(Pattern::expression(many).status().to_string(), HasSubstr("more than 250 different characters"));
   const Json part = split_part("Regex", R"(a\G)", "Isolated");
-  EXPECT_THAT(read_split(*JsonView::object(part, "pre_tokenizer")).status().to_string(),
+  EXPECT_THAT(read_split(*JsonView::object(json_of(part), "pre_tokenizer")).status().to_string(),
               HasSubstr("pre_tokenizer.pattern.Regex 'a\\G' has something that is not supported: '\\G' (at byte 3)"));
 }
 
@@ -289,7 +290,7 @@ TEST(SplitTest, DoesWithMatchesWhatItIsTold) {
 
 TEST(SplitTest, RefusesWhatItDoesNotKnow) {
   const auto refusal = [](const Json& part) {
-    return read_split(*JsonView::object(part, "pre_tokenizer")).status().to_string();
+    return read_split(*JsonView::object(json_of(part), "pre_tokenizer")).status().to_string();
   };
   EXPECT_THAT(refusal(split_part("String", "a", "isolated")), HasSubstr("pre_tokenizer.behavior 'isolated' is not"));
   EXPECT_THAT(refusal(split_part("String", "", "Isolated")), HasSubstr("pre_tokenizer.pattern.String is empty"));
@@ -302,7 +303,7 @@ TEST(SplitTest, RefusesWhatItDoesNotKnow) {
 TEST(SplitTest, StopsWhenTheSinkDoes) {
   for (const char* pattern : {"a", "[a]", kQwenExpression}) {
     const Json part = split_part("Regex", pattern, "Isolated");
-    const auto read = read_split(*JsonView::object(part, "pre_tokenizer"));
+    const auto read = read_split(*JsonView::object(json_of(part), "pre_tokenizer"));
     int count = 0;
     testing::WordFunction two([&count](const Word&) { return ++count < 2; });
     EXPECT_FALSE((*read)->split("a b a b a", two)) << pattern;
@@ -323,7 +324,7 @@ TEST(ByteLevelTest, FollowsASplitByAnExpression) {
       {"pretokenizers",
        {split_part("Regex", kQwenExpression, "Isolated"),
         {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", false}, {"use_regex", false}}}}};
-  const auto read = read_pre_tokenizer_sequence(*JsonView::object(part, "pre_tokenizer"));
+  const auto read = read_pre_tokenizer_sequence(*JsonView::object(json_of(part), "pre_tokenizer"));
   ASSERT_TRUE(read.ok()) << read.status().to_string();
   Texts words;
   testing::WordFunction sink([&words](const Word& word) {

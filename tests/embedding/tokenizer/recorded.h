@@ -8,10 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include "core/json.h"
 
 namespace latebind::embedding::testing {
 

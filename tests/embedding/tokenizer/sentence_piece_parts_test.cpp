@@ -7,6 +7,7 @@
 #include "embedding/tokenizer/part_table.h"
 #include "recorded.h"
 #include "small_tokenizer.h"
+#include "tests/support/json.h"
 #include "words.h"
 
 namespace latebind::embedding {
@@ -19,7 +20,7 @@ using Ids = std::vector<std::int32_t>;
 using Texts = std::vector<std::string>;
 
 std::string normalized(const Json& part, std::string_view text) {
-  const auto view = JsonView::object(part, "normalizer");
+  const auto view = JsonView::object(json_of(part), "normalizer");
   const auto read = find_part(*view, kNormalizers);
   const auto normalizer = (*read)(*view);
   EXPECT_TRUE(normalizer.ok()) << normalizer.status().to_string();
@@ -27,7 +28,7 @@ std::string normalized(const Json& part, std::string_view text) {
 }
 
 Texts words(const Json& part, std::string_view text) {
-  const auto view = JsonView::object(part, "pre_tokenizer");
+  const auto view = JsonView::object(json_of(part), "pre_tokenizer");
   const auto pre_tokenizer = (*find_part(*view, kPreTokenizers))(*view);
   EXPECT_TRUE(pre_tokenizer.ok()) << pre_tokenizer.status().to_string();
   Texts all;
@@ -47,7 +48,7 @@ Texts words(const Json& part, std::string_view text) {
 
 Texts decoded(const Json& part, const Texts& tokens) {
   const Json parsed = Json::parse(part.dump());  // numbers as a parser makes them
-  const auto view = JsonView::object(parsed, "decoder");
+  const auto view = JsonView::object(json_of(parsed), "decoder");
   const auto decoder = (*find_part(*view, kDecoders))(*view);
   EXPECT_TRUE(decoder.ok()) << decoder.status().to_string();
   return decoder.ok() ? (*decoder)->decode(tokens) : Texts();
@@ -55,7 +56,7 @@ Texts decoded(const Json& part, const Texts& tokens) {
 
 template <class Parts>
 void expect_part_refused(const Parts& parts, const Json& part, StatusCode code, const std::string& message) {
-  const auto view = JsonView::object(part, "part");
+  const auto view = JsonView::object(json_of(part), "part");
   const auto reader = find_part(*view, parts);
   const core::Status status = reader.ok() ? (*reader)(*view).status() : reader.status();
   EXPECT_EQ(status.code(), code) << message;
@@ -353,7 +354,7 @@ TEST(PreTokenizerSequenceTest, SplitsWordsAgain) {
   EXPECT_EQ(words(sequence({space, bert, metaspace("never")}), "a-b c."), (Texts{"a", "-", "b", "c", "."}));
   EXPECT_EQ(words(sequence({metaspace(), bert}), "a b."), (Texts{"▁a", "▁b", "."}));
   EXPECT_EQ(words(sequence(Json::array()), "a b"), (Texts{"a b"}));
-  const auto part = read_pre_tokenizer_sequence(*JsonView::object(sequence({space, bert}), "part"));
+  const auto part = read_pre_tokenizer_sequence(*JsonView::object(json_of(sequence({space, bert})), "part"));
   EXPECT_EQ(testing::words_of(**part, " a-b  (é) "), (Texts{"a", "-", "b", "(", "é", ")"}));
   std::size_t count = 0;
   testing::WordFunction two([&count](const Word&) { return ++count < 2; });
@@ -364,7 +365,7 @@ TEST(PreTokenizerSequenceTest, SplitsWordsAgain) {
 TEST(CharClassesTest, CutByTheKindOfEachCharacter) {
   const auto cut = [](Json part, const char* type, std::string_view text) {
     part["type"] = type;
-    const auto view = JsonView::object(part, "part");
+    const auto view = JsonView::object(json_of(part), "part");
     const auto read = (*find_part(*view, kPreTokenizers))(*view);
     EXPECT_TRUE(read.ok()) << read.status().to_string();
     return read.ok() ? testing::words_of(**read, text) : Texts();

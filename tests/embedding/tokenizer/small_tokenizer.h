@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
 #include "core/result.h"
 #include "embedding/tokenizer/tokenizer.h"
 

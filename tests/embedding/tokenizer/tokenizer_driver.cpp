@@ -22,12 +22,12 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/fused_words.h"
 #include "embedding/tokenizer/normalizers/bert_normalizer.h"

@@ -8,6 +8,7 @@
 #include "embedding/tokenizer/part_table.h"
 #include "model_tokens.h"
 #include "small_tokenizer.h"
+#include "tests/support/json.h"
 
 namespace latebind::embedding {
 namespace {
@@ -96,7 +97,7 @@ TEST(UnigramTest, SaysWhereTokensEnd) {
     }
     Json model = Json::parse(file["model"].dump());  // numbers as a parser makes them
     model["vocab"] = true;
-    const auto read = read_unigram(*JsonView::object(model, "model"), std::move(lists));
+    const auto read = read_unigram(*JsonView::object(json_of(model), "model"), std::move(lists));
     EXPECT_TRUE(read.ok()) << read.status().to_string();
     return read.ok() ? testing::ends_of(**read, word) : std::vector<std::size_t>();
   };
@@ -165,13 +166,14 @@ TEST(UnigramTest, RefusesWhatIsNoVocabularyWithScores) {
     refused(R"([["a",0],["c",0],["d",-1],)" + std::string(entry) + "]",
             "model.vocab: entry 3 is not a token and its score");
   }
-  refused(R"([["a",0],["b",1e999]])", "not valid JSON at byte");
-  refused(R"([["a",0],["b",01]])", "not valid JSON at byte 62");
-  refused(R"([["a",0],["c",0],["b",01]])", "not valid JSON at byte 70");
-  refused("[[\"a\",0],[\"c\",0],[\"\xFF\",0]]", "not valid JSON at byte");
-  refused("[[\"a\",0],[\"c\",0],[\"\n\",0]]", "not valid JSON at byte");
-  refused(R"([["a",0],["c",0],["b",0],])", "not valid JSON at byte");
-  refused(R"([["a",0],["c",0],["b",0])", "not valid JSON at byte");
+  refused(R"([["a",0],["b",1e999]])", "not JSON: 'model");
+  refused(R"([["a",0],["b",01]])", "not JSON: 'model.vocab[1][1]' has a number that begins with a zero at byte 60");
+  refused(R"([["a",0],["c",0],["b",01]])",
+          "not JSON: 'model.vocab[2][1]' has a number that begins with a zero at byte 68");
+  refused("[[\"a\",0],[\"c\",0],[\"\xFF\",0]]", "not JSON: 'model");
+  refused("[[\"a\",0],[\"c\",0],[\"\n\",0]]", "not JSON: 'model");
+  refused(R"([["a",0],["c",0],["b",0],])", "not JSON: 'model");
+  refused(R"([["a",0],["c",0],["b",0])", "not JSON: 'model");
   refused(R"([["a",0],["b",-1],["a",-2]])", "model.vocab: the token 'a' occurs twice");
   refused(R"([["longerthaneight",0],["b",-1],["longerthaneight",-2]])", "the token 'longerthaneight' occurs twice");
   refused("[]", "model.vocab is empty");

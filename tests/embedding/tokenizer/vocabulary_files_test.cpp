@@ -16,6 +16,7 @@
 
 #include "embedding/tokenizer/vocabulary_files/sentence_piece.h"
 #include "small_tokenizer.h"
+#include "tests/support/json.h"
 
 namespace latebind::embedding {
 namespace {
@@ -43,7 +44,7 @@ struct Folder {
   [[nodiscard]] core::Result<Tokenizer> open() {
     LB_ASSIGN_OR_RETURN(
         const TokenizerClass* found,
-        find_tokenizer_class(config, files.tokenizer_config,
+        find_tokenizer_class(json_of(config), files.tokenizer_config,
                              {.tokenizer_class = class_of_network, .needs_tokenizer_json = needs_tokenizer_json}));
     files.vocabulary = contents[std::string(found->vocabulary_file)];
     if (!found->merges_file.empty()) files.merges = contents[std::string(found->merges_file)];
@@ -54,7 +55,7 @@ struct Folder {
 Folder folder_of(const json& recorded) {
   Folder folder{.config = recorded["config"], .class_of_network = recorded["class"].get<std::string>()};
   const auto object = [&recorded](const char* key) {
-    return recorded.contains(key) ? std::optional(recorded[key]) : std::nullopt;
+    return recorded.contains(key) ? std::optional(json_of(recorded[key])) : std::nullopt;
   };
   folder.files.tokenizer_config = object("tokenizer_config");
   folder.files.special_tokens_map = object("special_tokens_map");
@@ -109,7 +110,7 @@ class RefusedFolderTest : public ::testing::Test {
   static void expect_of_config(StatusCode code, const char* text, std::initializer_list<std::string_view> parts) {
     SCOPED_TRACE(text);
     Folder bert = folder("bert");
-    bert.files.tokenizer_config = json::parse(text);
+    bert.files.tokenizer_config = json_of(text);
     expect(std::move(bert), code, parts);
   }
 };
@@ -132,7 +133,7 @@ TEST_F(RefusedFolderTest, NamesTheClassThatIsNotKnown) {
   expect(bert, StatusCode::kUnsupported, {"config.json: 'tokenizer_class' 'Unheard' needs a tokenizer.json"});
   bert.needs_tokenizer_json = true;
   bert.config = {{"model_type", "modernbert"}};
-  bert.files.tokenizer_config = json::parse(R"({"tokenizer_class": "BertTokenizer"})");
+  bert.files.tokenizer_config = json_of(R"({"tokenizer_class": "BertTokenizer"})");
   expect(bert, StatusCode::kUnsupported, {"'model_type' 'modernbert' needs a tokenizer.json"});
 }
 
@@ -153,7 +154,7 @@ TEST_F(RefusedFolderTest, NamesKeysThatWouldMakeAnotherTokenizer) {
   unsupported(R"({"cls_token": "a b"})", {"'a b' cannot be put around a text"});
   unsupported(R"({"sep_token": "$A"})", {"'$A' cannot be put around a text"});
   Folder bert = folder("bert");
-  bert.files.special_tokens_map = json::parse(R"({"image_token": "<image>"})");
+  bert.files.special_tokens_map = json_of(R"({"image_token": "<image>"})");
   expect(bert, StatusCode::kUnsupported, {"special_tokens_map.json: 'image_token'"});
 }
 
@@ -176,7 +177,7 @@ TEST_F(RefusedFolderTest, NamesKeysOfTheWrongKind) {
   invalid(R"({"added_tokens_decoder": {"1": {"content": "a", "lstrip": 1}}})", {"'lstrip' with no flag"});
   invalid(R"({"added_tokens_decoder": {"1": {"content": "a", "bold": true}}})", {"the unknown key 'bold'"});
   Folder bert = folder("bert");
-  bert.files.added_tokens = json::parse(R"({"[NEW]": "one"})");
+  bert.files.added_tokens = json_of(R"({"[NEW]": "one"})");
   expect(bert, StatusCode::kInvalidModel, {"added_tokens.json: '[NEW]' has no id"});
 }
 
@@ -202,7 +203,7 @@ TEST_F(RefusedFolderTest, NamesWhatIsWrongWithAVocabulary) {
     return changed;
   };
   for (const char* text : {"", "{", "{\"a\": 0}}", "{\"a\": 0} x"})
-    expect(with("vocab.json", text), StatusCode::kInvalidModel, {"vocab.json: not valid JSON"});
+    expect(with("vocab.json", text), StatusCode::kInvalidModel, {"vocab.json: not JSON: "});
   expect(with("vocab.json", "[]"), StatusCode::kInvalidModel, {"vocab.json: not an object"});
   expect(with("vocab.json", "7"), StatusCode::kInvalidModel, {"vocab.json: not an object"});
   for (const char* id : {"-1", "1.5", "\"1\"", "null", "true", "[1]", "{\"a\": 1}"})
@@ -213,7 +214,7 @@ TEST_F(RefusedFolderTest, NamesWhatIsWrongWithAVocabulary) {
   expect(with("merges.txt", "#version: 0.2\na b c\n"), StatusCode::kInvalidModel, {"merges.txt: merge 0, 'a b c'"});
   expect(with("merges.txt", "e r\n\n"), StatusCode::kInvalidModel, {"merges.txt: merge 1, ''"});
   expect(with("merges.txt", "\xff a\n"), StatusCode::kInvalidModel, {"merges.txt: not UTF-8"});
-  roberta.files.tokenizer_config = json::parse(R"({"add_prefix_space": null})");
+  roberta.files.tokenizer_config = json_of(R"({"add_prefix_space": null})");
   expect(roberta, StatusCode::kUnsupported, {"'add_prefix_space' is null"});
 }
 
@@ -304,7 +305,7 @@ TEST_F(RefusedFolderTest, NamesWhatIsWrongWithAModelOfSentencePiece) {
       piece + piece + piece + piece + std::string("\x12\x02\x18\x01\x1A\x05\x12\x03", 8) + "abc";
   expect(xlm, StatusCode::kInvalidModel, {"precompiled_charsmap is not a map"});
   Folder albert = folder("albert");
-  albert.files.tokenizer_config = json::parse(R"({"cls_token": "[NEW]"})");
+  albert.files.tokenizer_config = json_of(R"({"cls_token": "[NEW]"})");
   expect(albert, StatusCode::kInvalidModel, {"spiece.model: the token '[NEW]' is missing"});
 }
 

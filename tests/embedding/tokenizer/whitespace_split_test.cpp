@@ -3,6 +3,7 @@
 
 #include "embedding/tokenizer/part_table.h"
 #include "small_tokenizer.h"
+#include "tests/support/json.h"
 #include "words.h"
 
 namespace latebind::embedding {
@@ -10,7 +11,7 @@ namespace {
 
 TEST(WhitespaceSplitTest, SplitsAtWhiteSpaceAlone) {
   const nlohmann::json file = {{"type", "WhitespaceSplit"}};
-  const auto part = read_whitespace_split(*JsonView::object(file, "pre_tokenizer"));
+  const auto part = read_whitespace_split(*JsonView::object(json_of(file), "pre_tokenizer"));
   ASSERT_TRUE(part.ok()) << part.status().to_string();
   EXPECT_EQ(testing::words_of(**part, " Hey friend!\t\u3000a\u2009b\u200bc\n"),
             (std::vector<std::string>{"Hey", "friend!", "a", "b\u200bc"}));

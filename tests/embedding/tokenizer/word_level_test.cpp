@@ -4,6 +4,7 @@
 #include "embedding/tokenizer/part_table.h"
 #include "model_tokens.h"
 #include "small_tokenizer.h"
+#include "tests/support/json.h"
 
 namespace latebind::embedding {
 namespace {
@@ -29,7 +30,7 @@ TEST(WordLevelTest, TheTokenEndsWithTheWord) {
   ASSERT_TRUE(vocabulary.add("?", 0).ok());
   ASSERT_TRUE(vocabulary.add("word", 1).ok());
   const nlohmann::json file = {{"type", "WordLevel"}, {"unk_token", "?"}, {"vocab", true}};
-  const auto model = read_word_level(*JsonView::object(file, "model"), {std::move(vocabulary), {}});
+  const auto model = read_word_level(*JsonView::object(json_of(file), "model"), {std::move(vocabulary), {}});
   ASSERT_TRUE(model.ok()) << model.status().to_string();
   EXPECT_EQ(testing::ends_of(**model, "word"), std::vector<std::size_t>{4});
   EXPECT_EQ(testing::ends_of(**model, "other"), std::vector<std::size_t>{5});

@@ -10,7 +10,7 @@ import onnx
 import onnxruntime as ort
 import pytest
 from onnx import helper
-from provider_scene import LIBRARY, attestations, layers, load, on_the_cpu, rows, session_options
+from provider_scene import attestations, layers, load, on_the_cpu, rows, session_options
 
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 MODEL_FILE = "ep.context_file_path"

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -19,7 +20,6 @@
 #include "backends/onnxruntime/provider_trial.h"
 #include "core/backend/questions.h"
 #include "core/engine/engine.h"
-#include "core/json.h"
 #include "core/platform/files/temporary_folder.h"
 #include "embedding/build_model.h"
 #include "embedding/folder/model_folder.h"

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "core/json.h"
 #include "core/text/utf8.h"
 #include "tests/server/observe/records.h"
 #include "tests/support/latch.h"

@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
 #include "core/log.h"
 #include "server/observe/traces.h"
 #include "tests/server/observe/records.h"

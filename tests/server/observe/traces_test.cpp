@@ -6,12 +6,12 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "core/json.h"
 #include "server/observe/otlp_endpoint.h"
 #include "tests/server/observe/records.h"
 #include "tests/support/latch.h"

@@ -1,12 +1,13 @@
 // Prints the page for a status: JSON on the standard input, the document on the standard output. With --policy, the
 // value of Content-Security-Policy instead.
+
 #include <cstdio>
 #include <iostream>
 #include <iterator>
 #include <string>
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json/parse.h"
 #include "server/page/page.h"
 
 int main(int argc, char** argv) {
@@ -15,8 +16,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   const std::string text(std::istreambuf_iterator<char>(std::cin), {});
-  const auto status = latebind::core::Json::parse(text, nullptr, false);
-  if (status.is_discarded()) {
+  const auto status = latebind::core::json_or_null(text);
+  if (status.is_null()) {
     std::fputs("lb_page_demo: the standard input is no JSON\n", stderr);
     return 2;
   }

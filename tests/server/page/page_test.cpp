@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/json.h"
 #include "server/page/figures.h"
 #include "server/page/page_parts.h"
+#include "tests/support/json.h"
 
 namespace latebind::server {
 namespace {
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 Json status_of(std::string_view text) {
-  return Json::parse(text);
+  return json_of(text);
 }
 
 // The page without its script and style, which hold words of their own.

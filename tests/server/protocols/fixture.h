@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,7 +20,6 @@
 #include <vector>
 
 #include "core/engine/engine.h"
-#include "core/json.h"
 #include "server/router.h"
 #include "server/service.h"
 #include "server/transport/target.h"

@@ -16,14 +16,14 @@ TEST(OpenApiTest, HasEveryRouteWithItsBodyAndAnswers) {
     for (const Route& route : protocol->routes()) {
       const std::string method = core::ascii_lowered(route.method);
       SCOPED_TRACE(method + " " + std::string(route.path));
-      const app::Json& operation = document.at("paths").at(std::string(route.path)).at(method);
-      EXPECT_FALSE(operation.at("summary").get<std::string>().empty());
-      EXPECT_EQ(operation.at("tags"), app::Json::array({std::string(protocol->name)}));
+      const app::Json& operation = document["paths"][std::string(route.path)][method];
+      EXPECT_FALSE(operation["summary"].get<std::string>().empty());
+      EXPECT_EQ(operation["tags"], app::Json::array({std::string(protocol->name)}));
       EXPECT_EQ(operation.contains("requestBody"), route.body != nullptr);
       for (const AnswerDoc& answer : route.answers) {
-        const app::Json& one = operation.at("responses").at(std::to_string(answer.status));
+        const app::Json& one = operation["responses"][std::to_string(answer.status)];
         if (answer.content_type.empty()) continue;
-        EXPECT_FALSE(one.at("content").at(std::string(answer.content_type)).at("schema").empty());
+        EXPECT_FALSE(one["content"][std::string(answer.content_type)]["schema"].empty());
       }
     }
   }

@@ -26,7 +26,7 @@ TEST_F(OnnxruntimeHostTest, NestedMeansTheApplicationsOwnLibrary) {
   OrtSession* session = nullptr;
   ASSERT_EQ(session_error(model(), devices(), {{"nested", "1"}, {"device", "onnxruntime:CPU"}}, {}, &session), "");
   expect_right(session);
-  EXPECT_NE(attestations().find("\"device\": \"onnxruntime:CPU\""), std::string::npos) << attestations();
+  EXPECT_NE(attestations().find("\"device\":\"onnxruntime:CPU\""), std::string::npos) << attestations();
   EXPECT_EQ(loaded_libraries().size(), 1U);
   // What is around it goes on as before.
   OrtSession* other = nullptr;

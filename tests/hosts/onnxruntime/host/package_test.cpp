@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "core/json/value.h"
 #include "core/platform/files/temporary_folder.h"
-#include "hosts/onnxruntime/json_text.h"
 #include "tests/hosts/onnxruntime/host/fixture.h"
 
 namespace latebind::test {
@@ -78,7 +78,7 @@ class OnnxruntimePackageTest : public OnnxruntimeHostTest {
   std::string selected(const std::string& a, const std::string& b) {
     const auto variant = [](const char* name, const std::string& text) {
       return std::string("\"") + name + "\": {\"variant_directory\": \"" + name +
-             "\", \"ep\": \"Latebind\", \"device\": \"cpu\", \"compatibility_string\": " + provider::json_quoted(text) +
+             "\", \"ep\": \"Latebind\", \"device\": \"cpu\", \"compatibility_string\": " + core::Json(text).dump() +
              ", \"executor_info\": {\"ort\": {\"model_file\": \"model.onnx\"}}}";
     };
     std::ofstream(folder_->path() / "manifest.json")

@@ -58,7 +58,7 @@ class OnnxruntimeFailoverTest : public StockHostTest {
   // "" when it answered, and rightly.
   [[nodiscard]] std::string run() const { return StockHostTest::run(session_); }
   [[nodiscard]] static bool answers(const char* device) {
-    return attestations().find(std::string("\"device\": \"") + device + "\", \"full_name\"") != std::string::npos;
+    return attestations().find(std::string("\"device\":\"") + device + "\",\"full_name\"") != std::string::npos;
   }
 
   OrtSession* session_ = nullptr;
@@ -67,12 +67,12 @@ class OnnxruntimeFailoverTest : public StockHostTest {
 TEST_F(OnnxruntimeFailoverTest, TheNextDeviceAnswersInTheSameRunAndTheFirstComesBack) {
   EXPECT_EQ(run(), "");
   EXPECT_TRUE(answers("openvino:NPU")) << attestations();
-  EXPECT_NE(attestations().find("\"fallback\": false"), std::string::npos) << attestations();
+  EXPECT_NE(attestations().find("\"fallback\":false"), std::string::npos) << attestations();
   fake_.script(std::string(kBoth) + "on NPU fail run * -1 the driver died\n");
   for (int i = 0; i < 10; ++i)
     EXPECT_EQ(run(), "");
   EXPECT_TRUE(answers("openvino:CPU")) << attestations();
-  EXPECT_NE(attestations().find("\"fallback\": true"), std::string::npos) << attestations();
+  EXPECT_NE(attestations().find("\"fallback\":true"), std::string::npos) << attestations();
   EXPECT_NE(attestations().find("the driver died"), std::string::npos) << attestations();
   fake_.script(kBoth);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);

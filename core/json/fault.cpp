@@ -1,4 +1,4 @@
-#include "server/protocols/json_fault.h"
+#include "core/json/fault.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 
-namespace latebind::server {
+namespace latebind::core {
 namespace {
 
 constexpr std::size_t kPathMax = 100;
@@ -22,8 +22,11 @@ class FaultFinder {
  public:
   using Fault = std::optional<std::string>;
 
-  FaultFinder(std::string_view text, std::size_t depth_max)
-      : text_(text), depth_max_(depth_max), invalid_at_(core::find_invalid_utf8(text).value_or(text.size())) {}
+  FaultFinder(std::string_view text, std::size_t depth_max, const std::function<bool(std::string_view)>& is_accepted)
+      : text_(text),
+        depth_max_(depth_max),
+        is_accepted_(is_accepted),
+        invalid_at_(find_invalid_utf8(text).value_or(text.size())) {}
 
   Fault find() {
     for (;;) {
@@ -59,10 +62,12 @@ class FaultFinder {
       }
       if (path.size() > kPathMax) break;
     }
-    return path.empty() ? "it" : core::quoted(path, kPathMax);
+    return path.empty() ? "it" : quoted(path, kPathMax);
   }
   [[nodiscard]] Fault fault(std::string_view what, std::size_t at, std::string_view more = {}) const {
-    return fmt::format("{} has {} at byte {}{}", where(), what, at, more);
+    const auto line = 1 + std::ranges::count(text_.substr(0, at), '\n');
+    const std::string in_line = line > 1 ? fmt::format(" in line {}", line) : std::string();
+    return fmt::format("{} has {} at byte {}{}{}", where(), what, at, in_line, more);
   }
   // The fault for text that is not allowed here.
   [[nodiscard]] Fault unexpected(std::string_view wanted) const {
@@ -96,7 +101,7 @@ class FaultFinder {
     const char first = letter();
     if (first == '{' || first == '[') return open(first == '{', is_open);
     if (first == '"') return string();
-    if (first == '-' || core::is_ascii_digit(first)) return number();
+    if (first == '-' || is_ascii_digit(first)) return number();
     for (const std::string_view word : {"true", "false", "null"}) {
       if (!text_.substr(at_).starts_with(word)) continue;
       at_ += word.size();
@@ -188,14 +193,14 @@ class FaultFinder {
   }
 
   void skip_digits() {
-    while (core::is_ascii_digit(letter()))
+    while (is_ascii_digit(letter()))
       ++at_;
   }
   Fault number() {
     const std::size_t begin = at_;
     if (letter() == '-') ++at_;
     if (letter() == 'I') return fault("Infinity", begin, ": JSON has no such number");
-    const auto is_damaged = [&] { return !core::is_ascii_digit(letter()); };
+    const auto is_damaged = [&] { return !is_ascii_digit(letter()); };
     if (is_damaged()) return fault("a damaged number", begin);
     if (letter() == '0') {
       ++at_;
@@ -216,20 +221,13 @@ class FaultFinder {
       skip_digits();
       is_whole = false;
     }
-    return is_whole ? check_whole(text_.substr(begin, at_ - begin), begin) : std::nullopt;
-  }
-  [[nodiscard]] Fault check_whole(std::string_view digits, std::size_t begin) const {
-    std::uint64_t positive = 0;
-    std::int64_t negative = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto error = digits.front() == '-' ? std::from_chars(digits.data(), end, negative).ec
-                                             : std::from_chars(digits.data(), end, positive).ec;
-    if (error == std::errc()) return std::nullopt;
-    return fault("a whole number of more than 64 bits", begin);
+    if (is_accepted_(text_.substr(begin, at_ - begin))) return std::nullopt;
+    return fault(is_whole ? "a whole number of more than 64 bits" : "a number that is too large", begin);
   }
 
   const std::string_view text_;
   const std::size_t depth_max_;
+  const std::function<bool(std::string_view)>& is_accepted_;
   const std::size_t invalid_at_;
   std::size_t at_ = 0;
   std::vector<Level> levels_;
@@ -237,11 +235,12 @@ class FaultFinder {
 
 }  // namespace
 
-std::optional<std::string> json_fault(std::string_view text, std::size_t depth_max) {
+std::optional<std::string> json_fault(std::string_view text, std::size_t depth_max,
+                                      const std::function<bool(std::string_view number)>& is_accepted) {
   if (text.find_first_not_of(kBlanks) == std::string_view::npos) return "it is empty";
-  if (text.starts_with(core::kByteOrderMark)) return "it begins with a byte order mark (EF BB BF): remove it";
+  if (text.starts_with(kByteOrderMark)) return "it begins with a byte order mark (EF BB BF): remove it";
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return "it is UTF-16: send UTF-8";
-  return FaultFinder(text, depth_max).find();
+  return FaultFinder(text, depth_max, is_accepted).find();
 }
 
-}  // namespace latebind::server
+}  // namespace latebind::core

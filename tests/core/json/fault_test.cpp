@@ -1,4 +1,4 @@
-#include "server/protocols/json_fault.h"
+#include "core/json/fault.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,15 +6,21 @@
 #include <string>
 #include <string_view>
 
-#include "server/protocols/json_body.h"
+#include "core/json/parse.h"
 
-namespace latebind::server {
+namespace latebind::core {
 namespace {
 
 using ::testing::HasSubstr;
 
+constexpr std::size_t kDepthMax = 32;
+constexpr JsonLimits kLimits{.depth_max = kDepthMax, .big_numbers = BigNumbers::kRefused};
+
 std::string fault_of(std::string_view text) {
-  return json_fault(text, kJsonDepthMax).value_or("none");
+  constexpr std::string_view kBefore = "not JSON: ";
+  const std::string damage = find_damage(text, kLimits).value_or("not JSON: none");
+  EXPECT_TRUE(damage.starts_with(kBefore)) << damage;
+  return damage.substr(kBefore.size());
 }
 
 struct Case {
@@ -54,6 +60,7 @@ TEST(JsonFaultTest, NamesTheMistakeItsByteAndTheMemberThatItIsIn) {
       {R"({"input":[18446744073709551616]})", "'input[0]' has a whole number of more than 64 bits at byte 10"},
       {R"({"input":[-9223372036854775809]})", "'input[0]' has a whole number of more than 64 bits at byte 10"},
       {R"({"a":1}{"a":1})", "it has text after its end at byte 7"},
+      {"{\n \"a\": tru}", "'a' has an unexpected t at byte 8 in line 2, expected a value"},
       {"hello", "it has an unexpected h at byte 0, expected a value"},
       {"{\"a\":\x01}", "'a' has an unexpected character at byte 5"},
   };
@@ -63,8 +70,8 @@ TEST(JsonFaultTest, NamesTheMistakeItsByteAndTheMemberThatItIsIn) {
 
 TEST(JsonFaultTest, DepthIsLimited) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
-  EXPECT_EQ(fault_of(nested(kJsonDepthMax)), "none");
-  EXPECT_THAT(fault_of(nested(kJsonDepthMax + 1)), HasSubstr("has too many levels at byte 32: at most 32"));
+  EXPECT_EQ(fault_of(nested(kDepthMax)), "none");
+  EXPECT_THAT(fault_of(nested(kDepthMax + 1)), HasSubstr("has too many levels at byte 32: at most 32"));
   EXPECT_THAT(fault_of(std::string(100'000, '[')), HasSubstr("has too many levels"));
 }
 
@@ -78,19 +85,20 @@ TEST(JsonFaultTest, WhatIsShownOfTheTextIsShortAndPrintable) {
 // What the parser takes has no fault, and what it refuses has one, or the parser's own words.
 TEST(JsonFaultTest, AgreesWithTheParser) {
   const std::string whole = R"({"a":[1,-2.5e+3,true,false,null,"\u00e4\ud83d\ude00\n",{}],"b":{"c":[]}, "ä":0})";
-  EXPECT_FALSE(JsonBody().parse(whole));
+  Json json;
+  EXPECT_EQ(read_json(whole, kLimits, json), std::nullopt);
   EXPECT_EQ(fault_of(whole), "none");
   for (std::size_t i = 0; i < whole.size(); ++i) {
     for (const char letter : {'\0', '"', '\\', ',', ':', ']', '}', '[', '0', 'x', '\xFF', ' '}) {
       std::string damaged = whole;
       damaged[i] = letter;
-      const auto refusal = JsonBody().parse(damaged);
-      EXPECT_EQ(refusal.has_value(), fault_of(damaged) != "none") << damaged;
+      const auto mistake = read_json(damaged, kLimits, json);
+      EXPECT_EQ(mistake.has_value(), fault_of(damaged) != "none") << damaged;
     }
-    const auto refusal = JsonBody().parse(whole.substr(0, i));
-    EXPECT_EQ(refusal.has_value(), fault_of(whole.substr(0, i)) != "none") << i;
+    const auto mistake = read_json(whole.substr(0, i), kLimits, json);
+    EXPECT_EQ(mistake.has_value(), fault_of(whole.substr(0, i)) != "none") << i;
   }
 }
 
 }  // namespace
-}  // namespace latebind::server
+}  // namespace latebind::core
