@@ -4,8 +4,9 @@ import re
 
 # Any file or library of a vendor has one of these in its name, wherever it lies and whatever the system.
 VENDOR = re.compile(r"openvino|onnxruntime|(^|lib|[/\\ ])tbb|qnn|intel_npu", re.IGNORECASE)
-# Our own library for one, headers and examples, and pages about them, too.
-OURS = re.compile(r"\.(md|py|h|hpp|cpp|txt)$|(^|/)(lib)?onnxruntime_providers_latebind\.(so|dll)$")
+# Our own library for one, and sources, examples and pages about them. tests/deploy/release_test.py compares the endings
+# with the files of the repository.
+OURS = re.compile(r"\.(md|py|c|h|hpp|cpp|cmake|in|map|tsv|txt)$|(^|/)(lib)?onnxruntime_providers_latebind\.(so|dll)$")
 
 
 def is_vendors(name):

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -37,6 +38,15 @@ set_version = script("set_version")
 
 def run(*command, **options):
     return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=250, check=False, **options)
+
+
+def test_no_file_of_the_sources_is_taken_for_a_vendors():
+    excluded = tomllib.loads((SOURCE / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["scikit-build"]["sdist"]["exclude"]
+    apart = tuple(name.strip("/") + "/" for name in excluded if name.startswith("/"))
+    names = [str(path.relative_to(SOURCE)) for folder in SOURCE.iterdir() if folder.is_dir() and f"{folder.name}/" not in apart
+             and not folder.name.startswith(".") for path in folder.rglob("*") if path.is_file()]  # fmt: skip
+    assert len(names) > 500
+    assert not [name for name in names if check_release.is_vendors(name)]
 
 
 # -- Refusals
