@@ -135,11 +135,11 @@ Result<std::unique_ptr<embedding::Embedder>> open_comparing(const EmbedderOption
   LB_ASSIGN_OR_RETURN(const auto place,
                       app::find_model(options.model, runtime.onnx_file, TerminalClient().client(), short_names));
   const auto folder = app::open_folder(place, runtime.onnx_file);
-  if (!folder.ok()) return as_model_argument(folder.status(), options.model);
+  if (!folder.ok()) return as_model_argument(folder.status(), options.model, options.model_is_argument);
   auto opened = app::open_network(
       *folder, runtime,
       {.outputs = embedding::compared_outputs(folder->documents().outputs), .role = {}, .on_batch = {}});
-  if (!opened.ok()) return as_model_argument(opened.status(), options.model);
+  if (!opened.ok()) return as_model_argument(opened.status(), options.model, options.model_is_argument);
   note_fallback(*(*opened)->attestation());
   return opened;
 }
