@@ -169,8 +169,9 @@ TEST_F(ModelFolderTest, SaysWhatIsMissing) {
   json elsewhere = json::parse(list);
   elsewhere[0]["path"] = "0_Transfomer";
   scratch_.write("modules.json", elsewhere.dump());
-  expect(StatusCode::kNotFound, {"config.json, model.safetensors, pytorch_model.bin or onnx/model.onnx missing in '0_Transfomer', the "
-                                 "folder of its first module"});
+  expect(StatusCode::kNotFound,
+         {"config.json, model.safetensors, pytorch_model.bin or onnx/model.onnx missing in '0_Transfomer', the "
+          "folder of its first module"});
   scratch_.write("modules.json", list);
   for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"}) {
     const auto file = scratch_.path() / name;
