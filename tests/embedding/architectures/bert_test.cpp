@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "embedding/weights/safetensors.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
 #include "tests/support/json.h"

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "embedding/architectures/architecture.h"
+#include "embedding/weights/safetensors.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
 #include "tests/support/json.h"

@@ -97,9 +97,9 @@ TEST_F(ModelFolderTest, RefusesVariantsOfBertByName) {
     const char* key;
     json value;
   };
-  for (const Case& refused :
-       {Case{"model_type", "whisper"}, Case{"hidden_act", "quick_gelu"}, Case{"position_embedding_type", "relative_key"},
-        Case{"is_decoder", true}, Case{"pruned_heads", {{"0", {1}}}}, Case{"quantization_config", json::object()}}) {
+  for (const Case& refused : {Case{"model_type", "whisper"}, Case{"hidden_act", "quick_gelu"},
+                              Case{"position_embedding_type", "relative_key"}, Case{"is_decoder", true},
+                              Case{"pruned_heads", {{"0", {1}}}}, Case{"quantization_config", json::object()}}) {
     const auto document = json::parse(testing::read_file(scratch_.path() / "config.json"));
     scratch_.set("config.json", refused.key, refused.value);
     expect(StatusCode::kUnsupported, {"config.json", refused.key});
