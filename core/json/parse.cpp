@@ -20,6 +20,10 @@ namespace {
 
 namespace dom = simdjson::dom;
 
+// simdjson chooses its code for the processor on first use, and allocates in functions that must not throw. This makes
+// it choose when the program or library is loaded, so that a later allocation that fails is an error.
+[[maybe_unused]] const std::string& g_implementation = simdjson::get_active_implementation()->name();
+
 constexpr std::string_view kOfNumbers = "+-.eE0123456789";
 
 // Makes Json of parsed text.
