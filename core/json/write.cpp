@@ -1,10 +1,9 @@
-#include <fmt/format.h>
-
 #include <cmath>
 #include <iterator>
 
 #include "core/json/ascii.h"
 #include "core/json/value.h"
+#include "core/text/format_to.h"
 #include "core/text/utf8.h"
 
 namespace latebind::core {
