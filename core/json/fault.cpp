@@ -132,7 +132,7 @@ class FaultFinder {
     }
     skip_blanks();
     if (is_at_end()) return std::nullopt;
-    return fault("text after its end", at_);
+    return fault(text_[at_] == '\0' ? "a zero byte" : "text after its end", at_);
   }
 
   Fault key() {
