@@ -149,7 +149,7 @@ def test_a_hanging_body_is_gone_on_with(hub, place):
 @pytest.mark.parametrize("answer, words", [(b"<html>", "not JSON"), (b"[]", "expected an object"), (b"{}", "not a commit"),
                                            (b'{"sha": "../../x", "siblings": []}', "not a commit"),
                                            (b'{"sha": "%s"}' % COMMIT.encode(), "siblings"),
-                                           (b"[" * 1000, "nested")])
+                                           (b"[" * 1000, "too many levels")])
 def test_answers_that_make_no_sense(hub, place, answer, words):
     hub.misbehave("GET /api/", Fault("json", answer))
     assert words in place.bad("pull", NAME)
