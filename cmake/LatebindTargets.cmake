@@ -126,7 +126,8 @@ function(latebind_test name)
     message(FATAL_ERROR "${name}: there is no *_test.cpp in ${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
   add_executable(${name} ${tests} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} latebind_fmt GTest::gmock GTest::gtest GTest::gtest_main Threads::Threads)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} latebind_fmt nlohmann_json::nlohmann_json GTest::gmock GTest::gtest
+    GTest::gtest_main Threads::Threads)
   target_compile_definitions(${name} PRIVATE LATEBIND_VERSION="${PROJECT_VERSION}"
     LATEBIND_SOURCE_DIR="${LATEBIND_EMULATED_ROOT}${PROJECT_SOURCE_DIR}"
     LATEBIND_BINARY_DIR="${LATEBIND_EMULATED_ROOT}${CMAKE_BINARY_DIR}")

@@ -73,7 +73,7 @@ class FaultFinder {
   [[nodiscard]] Fault unexpected(std::string_view wanted) const {
     if (is_at_end()) return fmt::format("{} has no end: the text ends at byte {}", where(), text_.size());
     if (letter() == '\0') return fault("a zero", at_, ": JSON is UTF-8 without zero bytes");
-    if (at_ == invalid_at_) return fault("no UTF-8", at_);
+    if (at_ == invalid_at_) return fault("invalid UTF-8", at_);
     const bool is_seen = static_cast<unsigned char>(letter()) > 0x20 && static_cast<unsigned char>(letter()) < 0x7F;
     return fault(is_seen ? fmt::format("an unexpected {}", letter()) : "an unexpected character", at_,
                  fmt::format(", expected {}", wanted));
@@ -153,7 +153,7 @@ class FaultFinder {
   Fault string() {
     ++at_;
     while (!is_at_end()) {
-      if (at_ == invalid_at_) return fault("no UTF-8", at_);
+      if (at_ == invalid_at_) return fault("invalid UTF-8", at_);
       const char c = letter();
       if (static_cast<unsigned char>(c) < 0x20) return fault("a control character", at_, ": it must be escaped");
       if (c == '\\') {

@@ -70,7 +70,7 @@ TEST(JsonFieldTest, AZeroByteIsNoEnd) {
   EXPECT_TRUE(string_field("{\"text\":\"a\"}\0{\"text\":\"b\"}"s, "text")
                   .status()
                   .message()
-                  .starts_with("not JSON: it has text after its end at byte 12"));
+                  .starts_with("not JSON: it has a zero byte at byte 12"));
 }
 
 TEST(JsonFieldTest, NumbersOfOtherFieldsMayBeOfAnySize) {

@@ -40,7 +40,7 @@ TEST(JsonFaultTest, NamesTheMistakeItsByteAndTheMemberThatItIsIn) {
       {R"({"input":"\udc00"})", "'input' has a lone surrogate at byte 10: it is not Unicode text"},
       {R"({"input":"\ud800\u0041"})", "'input' has a lone surrogate at byte 10: it is not Unicode text"},
       {R"({"a":{"b":[[],[1,{"c":"\ud83d\ude00\ud83d"}]]}})", "'a.b[1][1].c' has a lone surrogate at byte 35"},
-      {"{\"input\":[\"a\",\"\xC3\"]}", "'input[1]' has no UTF-8 at byte 15"},
+      {"{\"input\":[\"a\",\"\xC3\"]}", "'input[1]' has invalid UTF-8 at byte 15"},
       {"{\"input\":\"a\nb\"}", "'input' has a control character at byte 11: it must be escaped"},
       {R"({"input":"a\x"})", "'input' has an unknown escape at byte 11"},
       {R"({"input":"a\u12g4"})", "'input' has an unknown escape at byte 11"},

@@ -177,11 +177,11 @@ TEST(TokenizerFileTest, RefusesDamagedJsonWithThePlace) {
                  "not JSON: it has text after its end at byte " + std::to_string(whole.size()));
   expect_refused("[]", StatusCode::kInvalidModel, "not a JSON object");
   expect_refused("7", StatusCode::kInvalidModel, "not a JSON object");
-  expect_refused("{\"a\": \"\xff\"}", StatusCode::kInvalidModel, "not JSON: 'a' has no UTF-8 at byte 7");
+  expect_refused("{\"a\": \"\xff\"}", StatusCode::kInvalidModel, "not JSON: 'a' has invalid UTF-8 at byte 7");
   expect_refused("{\"a\": 1e999}", StatusCode::kInvalidModel, "not JSON: 'a' has a number that is too large at byte 6");
   expect_refused("{\"a\": \"\\ud800\"}", StatusCode::kInvalidModel, "not JSON: 'a' has a lone surrogate at byte 7");
   expect_refused(whole + std::string("\0garbage", 8), StatusCode::kInvalidModel,
-                 "not JSON: it has text after its end at byte " + std::to_string(whole.size()));
+                 "not JSON: it has a zero byte at byte " + std::to_string(whole.size()));
   expect_refused("PK\x03\x04", StatusCode::kInvalidModel, "not JSON: it has an unexpected P at byte 0");
 }
 
@@ -200,7 +200,7 @@ TEST(TokenizerFileTest, ALongFileIsReadAndRefusedAsAShortOne) {
     damaged[at] = byte;
     return damaged;
   };
-  expect_refused(with('\xFF'), StatusCode::kInvalidModel, fmt::format("has no UTF-8 at byte {}", at));
+  expect_refused(with('\xFF'), StatusCode::kInvalidModel, fmt::format("has invalid UTF-8 at byte {}", at));
   expect_refused(with('\0'), StatusCode::kInvalidModel, fmt::format("has a control character at byte {}", at));
   expect_refused(with('"'), StatusCode::kInvalidModel,
                  fmt::format("not JSON: 'model.vocab' has an unexpected o at byte {}", at + 1));
