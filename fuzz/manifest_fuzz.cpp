@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const app::PartialProgress& found = output->progress();
   if (output->manifest()) {
     const app::Json& was = *output->manifest();
-    require(was.at("format") == app::kManifestFormat && was.at("kind") == "file");
+    require(was["format"] == app::kManifestFormat && was["kind"] == "file");
     require(found.bytes <= kVectorBytes && found.id_bytes <= kIdBytes);
     require(app::differences(was, was).empty());
     // As written it is the same again.

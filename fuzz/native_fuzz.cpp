@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::string(reinterpret_cast<const char*>(data) + 2 + length, size - 2 - length));
   auto weights = latebind::embedding::Safetensors::from_part(std::move(part), "model.safetensors");
   if (!weights.ok()) return 0;
-  auto graph = (*network)->make_graph(latebind::embedding::ModelWeights(*weights), {.normalize = true});
+  auto graph = (*network)->make_graph(latebind::embedding::ModelWeights(*weights), {.ends = {{.normalize = true}}});
   if (!graph.ok()) return 0;
   const auto model = latebind::core::Model::from_graph(
       "fuzz", {.graph = std::make_shared<const latebind::graph::Graph>(*std::move(graph))});
