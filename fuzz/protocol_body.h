@@ -18,7 +18,8 @@ namespace latebind::fuzz {
 // path that takes one.
 inline int answer_body(const server::Protocol& protocol, const std::uint8_t* data, std::size_t size) {
   using namespace latebind::server;
-  static Service& service = *new Service(ServiceLimits{}, [](const std::function<void()>& work, bool /*is_large*/) { work(); });
+  static Service& service =
+      *new Service(ServiceLimits{}, [](const std::function<void()>& work, bool /*is_large*/) { work(); });
   std::string_view body(reinterpret_cast<const char*>(data), size);
   const std::string_view line = body.substr(0, body.find('\n'));
   const Route* chosen = nullptr;
