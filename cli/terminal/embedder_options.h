@@ -68,7 +68,7 @@ enum class FallbackNote { kPrint, kOmit };
     FallbackNote fallback_note = FallbackNote::kPrint);
 
 // The same for comparing texts: for all outputs of the model's comparison (embedding/comparison.h), or its own
-// output if it has none. `short_names` is the output that selects among short names.
+// output if it has none. `short_names` is the output by which a short name is resolved.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_comparing(const EmbedderOptions& options,
                                                                                 const app::Runtime& runtime,
                                                                                 std::string_view short_names = {});

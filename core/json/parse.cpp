@@ -145,7 +145,7 @@ std::optional<std::string> represented(std::string_view number, BigNumbers big_n
   return big_numbers == BigNumbers::kAny ? std::optional<std::string>("0") : std::nullopt;
 }
 
-// Replaces the numbers that simdjson cannot represent, in JSON of which none is refused.
+// Replaces the numbers that simdjson cannot represent. The text is JSON whose numbers are all accepted.
 std::string with_numbers_represented(std::string_view text, BigNumbers big_numbers) {
   std::string out;
   out.reserve(text.size());

@@ -33,11 +33,11 @@ struct JsonLimits {
 };
 
 // Reads any JSON value into `json`. Returns the mistake in the text, such as "not JSON: 'input[1]' has a lone surrogate
-// at byte 24: it is not Unicode text" or "the key 'a' occurs twice"; std::nullopt if there is none.
+// at byte 24: it is not Unicode text" or "the key 'a' occurs twice"; std::nullopt if the text has no mistake.
 [[nodiscard]] std::optional<std::string> read_json(std::string_view text, const JsonLimits& limits, Json& json);
 
-// Returns what makes the text no JSON, as read_json() says it; std::nullopt if it is JSON. For texts of which only
-// parts are read as values.
+// Returns the mistake in the text in the words of read_json(), or std::nullopt if the text is JSON. Callers that read
+// only parts of a text as values use it.
 [[nodiscard]] std::optional<std::string> find_damage(std::string_view text, const JsonLimits& limits);
 
 // Reads what Latebind itself has written; null if it is damaged.

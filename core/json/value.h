@@ -154,7 +154,7 @@ class Json {
   // A null value if there is no such member.
   [[nodiscard]] const Json& operator[](std::string_view key) const;
   [[nodiscard]] const Json& operator[](const char* key) const { return (*this)[std::string_view(key)]; }
-  // The member; `otherwise` if there is none. The type of the result is that of `otherwise`.
+  // Returns the member, or `otherwise` if the object lacks it, as a value of the type of `otherwise`.
   template <class T>
   [[nodiscard]] T value(std::string_view key, const T& otherwise) const {
     const Json* const found = find(key);

@@ -36,7 +36,7 @@ class JsonWriter {
           break;
         }
         append(json.content_.number);
-        // It stays a number with a fraction for whoever reads it.
+        // Readers distinguish numbers with a fraction from integers.
         if (out_.find_first_of(".e", begin) == std::string::npos) out_ += ".0";
         break;
       }

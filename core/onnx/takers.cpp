@@ -25,7 +25,7 @@ bool is_listed(std::string_view op, auto const& list) {
 
 using Names = std::set<std::string_view>;
 
-// Returns the input that the node passes on unchanged, at least for some constants; std::nullopt if there is none.
+// Returns the input that the node passes on unchanged, at least for some constants, or std::nullopt.
 std::optional<std::size_t> passed_on(const Node& node, const Names& constants) {
   if (!node.domain.empty() || node.inputs.empty()) return {};
   if (is_listed(node.op, kRemovedWithConstant) && node.inputs.size() == 2) {

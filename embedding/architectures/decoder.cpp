@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/json/read.h"
+#include "embedding/architectures/rotary.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
@@ -109,6 +110,16 @@ LayerNames decoder_names(const DecoderConfig& config) {
 
 std::shared_ptr<const Network> make_plain_decoder(PlainDecoder decoder) {
   return std::make_shared<const PlainDecoderNetwork>(std::move(decoder));
+}
+
+Result<PlainDecoder> read_plain_decoder(const Json& config, const path& file, HeadKeys keys) {
+  constexpr double kBase = 10000;
+  PlainDecoder decoder;
+  LB_ASSIGN_OR_RETURN(decoder.config, read_decoder(config, file, keys));
+  EncoderSizes& sizes = decoder.config.sizes;
+  LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file, "silu"));
+  LB_ASSIGN_OR_RETURN(decoder.rotary, read_rotary(config, file, rotary_heads_of(sizes), kBase));
+  return decoder;
 }
 
 Result<std::optional<std::size_t>> read_causal_window(const Json& config, const path& file) {

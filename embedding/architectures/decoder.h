@@ -59,6 +59,9 @@ struct PlainDecoder {
   std::optional<float> word_scale = std::nullopt;  // of the word embeddings
 };
 [[nodiscard]] std::shared_ptr<const Network> make_plain_decoder(PlainDecoder decoder);
+// Reads what read_decoder() reads, the activation, SiLU by default, and the rotary angles.
+[[nodiscard]] core::Result<PlainDecoder> read_plain_decoder(const core::Json& config, const std::filesystem::path& file,
+                                                            HeadKeys keys = HeadKeys::kRequired);
 
 // Reads `sliding_window`, of which a token itself is a part, as the largest distance. Returns std::nullopt if it is
 // null or absent.

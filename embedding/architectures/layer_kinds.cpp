@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "core/json/read.h"
 #include "core/text/nearest_word.h"
@@ -21,27 +22,18 @@ using std::filesystem::path;
 
 namespace {
 
-Status read_layer_types(const Json& config, const path& file, std::size_t layers, const OldLayerKeys& old,
-                        std::vector<bool>& is_local) {
-  const auto* const types = core::find_member(config, "layer_types");
-  if (types == nullptr) {
-    LB_ASSIGN_OR_RETURN(const auto given,
-                        core::read_size(config, old.pattern, 1, kLayersMax, platform::path_to_utf8(file)));
-    const std::size_t every = given.value_or(old.pattern_otherwise);
-    for (std::size_t i = 0; i < layers; ++i)
-      is_local.push_back(i % every != (old.is_first_global ? 0 : every - 1));
+Status read_local_layers(const Json& config, const path& file, std::size_t layers, const OldLayerKeys& old,
+                         std::vector<bool>& is_local) {
+  LB_ASSIGN_OR_RETURN(auto types, read_layer_types(config, file, layers));
+  if (types) {
+    is_local = *std::move(types);
     return {};
   }
-  if (!types->is_array() || types->size() != layers)
-    return invalid_file(file, fmt::format("'layer_types' is not a list of {} layers", layers));
-  constexpr std::array<std::string_view, 2> kKinds{"full_attention", "sliding_attention"};
-  for (const Json& type : *types) {
-    if (type != kKinds[0] && type != kKinds[1]) {
-      return unsupported_file(file, fmt::format("'layer_types' has {}{}", core::printable_json(type),
-                                                core::supported_instead(core::printable_json(type), kKinds)));
-    }
-    is_local.push_back(type == kKinds[1]);
-  }
+  LB_ASSIGN_OR_RETURN(const auto given,
+                      core::read_size(config, old.pattern, 1, kLayersMax, platform::path_to_utf8(file)));
+  const std::size_t every = given.value_or(old.pattern_otherwise);
+  for (std::size_t i = 0; i < layers; ++i)
+    is_local.push_back(i % every != (old.is_first_global ? 0 : every - 1));
   return {};
 }
 
@@ -63,6 +55,24 @@ Result<graph::Rotary> read_kind(const Json& config, const path& file, const char
 
 }  // namespace
 
+Result<std::optional<std::vector<bool>>> read_layer_types(const Json& config, const path& file, std::size_t layers) {
+  using Types = std::optional<std::vector<bool>>;
+  const auto* const types = core::find_member(config, "layer_types");
+  if (types == nullptr) return Types();
+  if (!types->is_array() || types->size() != layers)
+    return invalid_file(file, fmt::format("'layer_types' is not a list of {} layers", layers));
+  constexpr std::array<std::string_view, 2> kKinds{"full_attention", "sliding_attention"};
+  std::vector<bool> is_local;
+  for (const Json& type : *types) {
+    if (type != kKinds[0] && type != kKinds[1]) {
+      return unsupported_file(file, fmt::format("'layer_types' has {}{}", core::printable_json(type),
+                                                core::supported_instead(core::printable_json(type), kKinds)));
+    }
+    is_local.push_back(type == kKinds[1]);
+  }
+  return Types(std::move(is_local));
+}
+
 AttentionTerms LayerKinds::terms_of(std::size_t layer) const {
   AttentionTerms terms;
   terms.rotary = is_local[layer] ? local_rotary : rotary;
@@ -72,7 +82,7 @@ AttentionTerms LayerKinds::terms_of(std::size_t layer) const {
 
 Status read_layer_kinds(const Json& config, const path& file, const EncoderSizes& sizes, const OldLayerKeys& old,
                         LayerKinds& kinds) {
-  LB_RETURN_IF_ERROR(read_layer_types(config, file, sizes.layers, old, kinds.is_local));
+  LB_RETURN_IF_ERROR(read_local_layers(config, file, sizes.layers, old, kinds.is_local));
   for (const char* key : {"rope_parameters", "rope_scaling"}) {
     const auto* const found = core::find_member(config, key);
     if (found != nullptr && !found->is_object()) return invalid_file(file, fmt::format("'{}' is not an object", key));

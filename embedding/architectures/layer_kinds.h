@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "core/json/value.h"
@@ -20,6 +21,12 @@ struct LayerKinds {
   // The attention terms of a layer.
   [[nodiscard]] AttentionTerms terms_of(std::size_t layer) const;
 };
+
+// Reads `layer_types`: for each of the layers, whether it is local. Returns std::nullopt if the key is absent;
+// kInvalidModel or kUnsupported, naming the key, for a list of another length or of other kinds.
+[[nodiscard]] core::Result<std::optional<std::vector<bool>>> read_layer_types(const core::Json& config,
+                                                                              const std::filesystem::path& file,
+                                                                              std::size_t layers);
 
 // The keys of files that are older than `layer_types` and `rope_parameters`.
 struct OldLayerKeys {
