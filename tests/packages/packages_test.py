@@ -39,7 +39,7 @@ PROMISED = [
     "share/doc/latebind/examples/nearest.cpp", "share/doc/latebind/examples/CMakeLists.txt", "lib/pkgconfig/latebind.pc",
     "share/doc/latebind/examples/executorch/embed.cpp",
     "share/doc/latebind/examples/executorch/CMakeLists.txt", "share/doc/latebind/docs/pte-format.md",
-    "share/man/man1/latebind.1", "share/man/man1/latebind-embed.1", "share/bash-completion/completions/latebind",
+    "share/man/man1/latebind.1.gz", "share/man/man1/latebind-embed.1.gz", "share/bash-completion/completions/latebind",
     "share/zsh/site-functions/_latebind", "share/fish/vendor_completions.d/latebind.fish",
     "lib/systemd/system/latebind.service", "lib/systemd/system/latebind.socket",
     "share/doc/latebind/deploy/README.md", "share/doc/latebind/deploy/systemd/serve.env",
