@@ -121,6 +121,13 @@ def control(packages):
     return dict(re.findall(r"^([A-Z][\w-]*): (.*)$", fields, re.MULTILINE))
 
 
+def test_packages_and_wheel_compile_everything_once_and_no_test():
+    commands = run("ninja", "-C", BINARY, "-t", "commands", "packed_files", "wheel_files").stdout
+    compiled = re.findall(r" -c (\S+)$", commands, re.MULTILINE)
+    assert compiled and sorted(compiled) == sorted(set(compiled))
+    assert not [name for name in compiled if "/tests/" in name]
+
+
 def test_every_package_has_its_sum(packages):
     made = sorted(path.name for path in packages.iterdir() if path.is_file())
     assert made == sorted(name + end for name in (f"{ARCHIVE}.tar.gz", DEB) for end in ("", ".sha256"))
