@@ -287,7 +287,8 @@ std::string models_reference() {
       "A model is a folder in the layout of the hub: `config.json`, the [weights](#weights), `tokenizer.json` (or a\n"
       "[vocabulary](#vocabularies)), and the modules of sentence-transformers. Latebind reads it directly, without an\n"
       "export and without Python. `latebind models --reference` prints this page; `latebind models --networks` prints\n"
-      "its lists, with `--json` for programs.\n\n";
+      "its lists, with `--json` for programs. [published-models.md](published-models.md) lists 300 published models\n"
+      "by name, and which of them open.\n\n";
   text += recommended_reference();
   text += kWeightsText;
   text +=
