@@ -19,6 +19,7 @@
 #include "core/text/quote.h"
 #include "embedding/folder/model_folder.h"
 #include "embedding/tables/model2vec.h"
+#include "embedding/weights/auto_encoder.h"
 #include "embedding/weights/model_weights.h"
 #include "embedding/weights/open_tensors.h"
 
@@ -80,6 +81,9 @@ Result<graph::Graph> graph_of(const Specification& model, std::vector<NetworkEnd
       if (is_compressed) {
         LB_ASSIGN_OR_RETURN(tensors, written_out(tensors));
       }
+    }
+    if (file.of_auto_encoder) {
+      LB_ASSIGN_OR_RETURN(tensors, linear_of_auto_encoder(tensors));
     }
     LB_RETURN_IF_ERROR(weights.add(std::move(tensors), file.place));
   }

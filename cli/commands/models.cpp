@@ -192,6 +192,7 @@ constexpr std::string_view kModulesText =
     "| `LayerNorm`, `Dropout` | after pooling; a dropout has no effect |\n"
     "| `Normalize` | last |\n"
     "| `SpladePooling` | second and last: a sparse encoder |\n"
+    "| `SparseAutoEncoder` | last, instead of `Normalize`: a sparse encoder |\n"
     "| `SparseStaticEmbedding` | alone: a sparse encoder without a network |\n"
     "| `Router` | first, instead of a network: two routes, each made of the modules above |\n"
     "| `MultiVectorMask` | after `Transformer` and any number of `Dense`: a multi-vector encoder |\n\n"
@@ -216,9 +217,9 @@ constexpr std::string_view kEncodersText =
     "`latebind rerank` ranks lines with them. A folder is a cross-encoder if `architectures` in its `config.json`\n"
     "says so (`…ForSequenceClassification`) or, if it has a `modules.json`, if `model_type` in\n"
     "`config_sentence_transformers.json` is `CrossEncoder`. It uses the network's own head, or `Pooling` and a\n"
-    "`Dense` that gives `scores`. Scores are those of sentence-transformers' `CrossEncoder.predict`, with Sigmoid "
-    "or\n"
-    "Identity, as the files say. Random weights of each network were compared with it\n"
+    "`Dense` that gives `scores`. Scores are those of sentence-transformers' `CrossEncoder.predict`, with "
+    "Sigmoid,\n"
+    "Tanh or Identity, as the files say. Random weights of each network were compared with it\n"
     "(`tests/data/cross_encoders/make.py`), except for JinaBERT v2 and for `new`, `camembert` and `xlm-roberta`,\n"
     "which share the network of another type. Pairs that are too long are cut as in sentence-transformers, the "
     "longer\n"
@@ -235,8 +236,11 @@ constexpr std::string_view kEncodersText =
     "whose number is zero within rounding may be present on one device and absent on another, with an equally small\n"
     "weight. `activation_function` is `relu` or `log1p_relu`, and `pooling_strategy` is `max` or `sum`;\n"
     "`max_active_dims` is applied. An ONNX file gives `logits` [batch, tokens, vocabulary]. `SparseStaticEmbedding`\n"
-    "weighs the tokens of a text with a table, without a network and without a device. `SparseAutoEncoder`, weights\n"
-    "that are negative or not finite, and weights from a JSON file are refused.\n\n"
+    "weighs the tokens of a text with a table, without a network and without a device. `SparseAutoEncoder` (CSR)\n"
+    "makes many numbers of a text's vector, and keeps the `k` largest of those above zero, or `max_active_dims`; "
+    "their\n"
+    "indices are not entries of the vocabulary. Its `normalize`, and weights of tables that are negative, not finite\n"
+    "or in a JSON file, are refused.\n\n"
     "## Routers\n\n"
     "A `Router` has one route for queries and another for documents, and more modules may follow both. Supported "
     "are\n"
@@ -287,7 +291,8 @@ std::string models_reference() {
       "A model is a folder in the layout of the hub: `config.json`, the [weights](#weights), `tokenizer.json` (or a\n"
       "[vocabulary](#vocabularies)), and the modules of sentence-transformers. Latebind reads it directly, without an\n"
       "export and without Python. `latebind models --reference` prints this page; `latebind models --networks` prints\n"
-      "its lists, with `--json` for programs.\n\n";
+      "its lists, with `--json` for programs. [published-models.md](published-models.md) lists 300 published models\n"
+      "by name, and which of them open.\n\n";
   text += recommended_reference();
   text += kWeightsText;
   text +=

@@ -31,6 +31,7 @@ namespace {
 constexpr std::string_view kRandomWeights = "random weights";
 constexpr std::string_view kAsRoberta = "not separately: it is RoBERTa's network";
 constexpr std::string_view kAsGte = "not separately: it is GTE's network";
+constexpr std::string_view kAsQwen3 = "not separately: it is Qwen3's network";
 constexpr std::string_view kScaledPositions = "other scaled positions";
 
 constexpr std::array kArchitectures{
@@ -48,6 +49,12 @@ constexpr std::array kArchitectures{
                  .read = read_bert,
                  .read_classifier = read_pooler_head,
                  .read_vocabulary = read_bert_vocabulary_head},
+    Architecture{.model_type = "bidirectional_pplx_qwen3",
+                 .name = "Qwen3 in both directions, pplx-embed",
+                 .checked = kAsQwen3,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.tokenizer_class = "Qwen2Tokenizer"},
+                 .read = read_bidirectional_qwen3},
     Architecture{.model_type = "camembert",
                  .name = "CamemBERT",
                  .checked = kAsRoberta,
@@ -100,7 +107,8 @@ constexpr std::array kArchitectures{
                  .refused = kScaledPositions,
                  .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
                  .read = read_gte,
-                 .read_classifier = read_pooler_head},
+                 .read_classifier = read_pooler_head,
+                 .read_vocabulary = read_gte_vocabulary_head},
     Architecture{.model_type = "llama",
                  .name = "Llama",
                  .checked = kRandomWeights,
@@ -139,7 +147,8 @@ constexpr std::array kArchitectures{
                  .checked = kAsGte,
                  .refused = kScaledPositions,
                  .read = read_gte,
-                 .read_classifier = read_pooler_head},
+                 .read_classifier = read_pooler_head,
+                 .read_vocabulary = read_gte_vocabulary_head},
     Architecture{.model_type = "nomic_bert",
                  .name = "NomicBERT",
                  .checked = kRandomWeights,

@@ -70,6 +70,15 @@ Result<VocabularyHead> read_electra_vocabulary_head(const Json& config, const pa
   return with_tie(std::move(head), config, file);
 }
 
+Result<VocabularyHead> read_gte_vocabulary_head(const Json& config, const path& file) {
+  // The first files and transformers call the norm differently, and transformers has one activation.
+  if (config.value("model_type", "") == "gte")
+    return with_tie(head_of("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder"), config, file);
+  VocabularyHead head = head_of("lm_head.dense", "lm_head.norm", "lm_head.decoder");
+  LB_ASSIGN_OR_RETURN(head.layer.activation, read_activation(config, "hidden_act", file));
+  return with_tie(std::move(head), config, file);
+}
+
 Result<VocabularyHead> read_modernbert_vocabulary_head(const Json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
   VocabularyHead head = head_of("head.dense", "head.norm", "decoder");

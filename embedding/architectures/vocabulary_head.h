@@ -36,6 +36,7 @@ ReadVocabularyHead read_albert_vocabulary_head;
 ReadVocabularyHead read_bert_vocabulary_head;
 ReadVocabularyHead read_distilbert_vocabulary_head;
 ReadVocabularyHead read_electra_vocabulary_head;
+ReadVocabularyHead read_gte_vocabulary_head;
 ReadVocabularyHead read_modernbert_vocabulary_head;
 ReadVocabularyHead read_roberta_vocabulary_head;  // also MPNet
 

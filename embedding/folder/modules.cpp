@@ -16,6 +16,7 @@
 #include "core/platform/os_error.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
+#include "embedding/folder/auto_encoder_module.h"
 #include "embedding/folder/default_pooling.h"
 #include "embedding/folder/known_words.h"
 #include "embedding/folder/onnx_files.h"
@@ -198,7 +199,7 @@ Result<std::string> read_normalize(const ModelFiles& files, const path& place, b
 }
 
 // The known modules of either kind of model, for messages.
-constexpr std::array<std::string_view, 10> kModules{
+constexpr std::array<std::string_view, 11> kModules{
     "sentence_transformers.models.Transformer",
     "sentence_transformers.models.Pooling",
     "sentence_transformers.models.StaticEmbedding",
@@ -208,6 +209,7 @@ constexpr std::array<std::string_view, 10> kModules{
     "sentence_transformers.models.Normalize",
     "sentence_transformers.models.Router",
     "sentence_transformers.sparse_encoder.models.SpladePooling",
+    "sentence_transformers.sparse_encoder.models.SparseAutoEncoder",
     "sentence_transformers.sparse_encoder.models.SparseStaticEmbedding"};
 constexpr std::array<std::string_view, 4> kTokenModules{
     "sentence_transformers.models.Transformer", "sentence_transformers.models.Dense",
@@ -259,8 +261,8 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
   const bool is_pylates = modules.of_tokens && module.type == "pylate.models.Dense.Dense";
   const std::string_view kind = is_pylates ? std::string_view("Dense") : module.kind();
   if (modules.of_tokens && number > 0) return read_token_module(files, module.type, kind, number, place, modules);
-  const bool is_open =
-      (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores && !modules.pools_terms;
+  const bool is_open = (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores &&
+                       !modules.pools_terms && modules.latents_kept == 0;
   if (kind == "SparseStaticEmbedding" && number == 0) {
     modules.transformer = place;
     modules.is_term_table = true;
@@ -301,10 +303,12 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
   // The module must have a separate folder, because weights in the model's folder are the transformer's.
   if ((kind == "Dense" || kind == "LayerNorm") && is_open && has_folder)
     return read_after_pooling(files, std::string(kind), place, modules);
-  return unsupported_module(file, module.type, number, "", kModules,
-                            "supported are Transformer and Pooling, or StaticEmbedding, then any of Dense, LayerNorm "
-                            "and Dropout and, perhaps, Normalize, in this order, or Transformer and SpladePooling, or "
-                            "SparseStaticEmbedding; or a Router to such modules as the first");
+  if (kind == "SparseAutoEncoder" && is_open && has_folder) return read_auto_encoder(files, place, modules);
+  return unsupported_module(
+      file, module.type, number, "", kModules,
+      "supported are Transformer and Pooling, or StaticEmbedding, then any of Dense, LayerNorm "
+      "and Dropout and, perhaps, Normalize or SparseAutoEncoder, in this order, or Transformer and "
+      "SpladePooling, or SparseStaticEmbedding; or a Router to such modules as the first");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "core/json/read.h"
 #include "core/platform/files/folders.h"
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/folder/known_words.h"
 #include "embedding/folder/refusals.h"
@@ -70,15 +71,23 @@ Result<NamedFunction> find_function(const ConfigFile& own, const Json& config, c
   return NamedFunction{};
 }
 
+struct KnownFunction {
+  std::string_view torch_name;
+  std::string_view name;
+  ScoreFunction function{};
+};
+constexpr std::array kScoreFunctions{
+    KnownFunction{"torch.nn.modules.linear.Identity", "identity", ScoreFunction::kIdentity},
+    KnownFunction{"torch.nn.modules.activation.Sigmoid", "sigmoid", ScoreFunction::kSigmoid},
+    KnownFunction{"torch.nn.modules.activation.Tanh", "tanh", ScoreFunction::kTanh}};
+
 Result<ScoreFunction> read_function(const Declaration& given, std::size_t labels) {
   const ConfigFile& config = given.contents.config;
   LB_ASSIGN_OR_RETURN(const NamedFunction named, find_function(given.contents.own, *config.read, config.file));
-  constexpr std::array<std::string_view, 2> kFunctions{"torch.nn.modules.linear.Identity",
-                                                       "torch.nn.modules.activation.Sigmoid"};
-  if (named.name == kFunctions[0]) return ScoreFunction::kIdentity;
-  if (named.name == kFunctions[1]) return ScoreFunction::kSigmoid;
   if (named.name.empty()) return labels == 1 ? ScoreFunction::kSigmoid : ScoreFunction::kIdentity;
-  return unknown_word(named.file, named.key, named.name, kFunctions);
+  const auto* const found = std::ranges::find(kScoreFunctions, named.name, &KnownFunction::torch_name);
+  if (found != kScoreFunctions.end()) return found->function;
+  return unknown_word(named.file, named.key, named.name, core::words_of(kScoreFunctions, &KnownFunction::torch_name));
 }
 
 bool declares_score(const Declaration& given) {
@@ -171,13 +180,13 @@ void ScoreOutput::take(std::span<const float> numbers, const ModelEnd& /*end*/, 
 
 Json ScoreOutput::describe() const {
   return {{"labels", parameters_.labels},
-          {"activation", parameters_.function == ScoreFunction::kSigmoid ? "sigmoid" : "identity"}};
+          {"activation", std::ranges::find(kScoreFunctions, parameters_.function, &KnownFunction::function)->name}};
 }
 
 void ScoreOutput::activate(std::span<float> numbers) const {
   if (parameters_.function == ScoreFunction::kIdentity) return;
   for (float& number : numbers)
-    number = sigmoid(number);
+    number = parameters_.function == ScoreFunction::kTanh ? std::tanh(number) : sigmoid(number);
 }
 
 float sigmoid(float number) {

@@ -16,7 +16,9 @@ namespace latebind::embedding {
 // The function from a network's numbers (logits) to scores.
 enum class ScoreFunction : std::uint8_t {
   kIdentity,
-  kSigmoid,  // 1 / (1 + exp(-x)), for each number by itself
+  // For each number by itself.
+  kSigmoid,  // 1 / (1 + exp(-x))
+  kTanh,
 };
 
 class ScoreOutput final : public Output {
