@@ -85,8 +85,8 @@ using Body = std::vector<Statement>;
 inline constexpr const char* kBlockText = "(block)";
 
 struct Branch {
-  ExpressionPtr condition{};  // null for "else"
-  Body body{};
+  ExpressionPtr condition;  // null for "else"
+  Body body;
 };
 struct Parameter {
   std::string name{};

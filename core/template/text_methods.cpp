@@ -150,7 +150,7 @@ Result<Value> removesuffix_of_text(Run& run, const Value& self, const Arguments&
 
 Result<Value> replaced_of_text(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("replace()", given, {"old", "new", "count"}));
-  for (const std::size_t i : {0, 1}) {
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     if (!bound[i].is_text()) return is_no_text("replace()", bound[i]);
   }
   LB_ASSIGN_OR_RETURN(const std::size_t most, most_of("replace()", bound[2]));

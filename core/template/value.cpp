@@ -229,10 +229,12 @@ bool are_equal(const Value& a, const Value& b) {
   if (a.is_text() || a.is(Kind::kMarkup)) return a.as_text() == b.as_text();
   if (a.is_sequence()) return std::ranges::equal(a.as_items(), b.as_items(), are_equal);
   if (a.is_dictionary()) {
-    return a.as_members().size() == b.as_members().size() && std::ranges::all_of(a.as_members(), [&](const auto& one) {
-             const Value* const other = b.find(one.first);
-             return other != nullptr && are_equal(one.second, *other);
-           });
+    if (a.as_members().size() != b.as_members().size()) return false;
+    for (const auto& [key, value] : a.as_members()) {
+      const Value* const other = b.find(key);
+      if (other == nullptr || !are_equal(value, *other)) return false;
+    }
+    return true;
   }
   switch (a.kind()) {
     case Kind::kNamespace:

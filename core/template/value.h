@@ -19,7 +19,11 @@ namespace latebind::templates {
 
 class Value;
 struct Callable;
+struct Dictionary;
+struct Iterator;
 struct LoopState;
+struct Namespace;
+struct Sequence;
 
 enum class Kind : std::uint8_t {
   kUndefined,  // a name without a value, whose text is empty
@@ -43,22 +47,6 @@ enum class Kind : std::uint8_t {
 using Items = std::vector<Value>;
 // The members of a dictionary, in their order.
 using Members = std::vector<std::pair<Value, Value>>;
-
-struct Sequence {
-  Items items{};
-  std::size_t depth = 1;  // of nested sequences and dictionaries
-};
-struct Dictionary {
-  Members members{};
-  std::size_t depth = 1;
-};
-struct Iterator {
-  Items items{};
-  std::size_t next = 0;
-};
-struct Namespace {
-  std::vector<std::pair<std::string, Value>> members{};
-};
 
 class Value {
  public:
@@ -121,6 +109,22 @@ class Value {
 
   Kind kind_ = Kind::kUndefined;
   Content content_{};
+};
+
+struct Sequence {
+  Items items{};
+  std::size_t depth = 1;  // of nested sequences and dictionaries
+};
+struct Dictionary {
+  Members members{};
+  std::size_t depth = 1;
+};
+struct Iterator {
+  Items items{};
+  std::size_t next = 0;
+};
+struct Namespace {
+  std::vector<std::pair<std::string, Value>> members{};
 };
 
 // What a kind is called in messages: "text", "a list".

@@ -198,7 +198,7 @@ Result<std::string> read_normalize(const ModelFiles& files, const path& place, b
 }
 
 // The known modules of either kind of model, for messages.
-constexpr std::array<std::string_view, 10> kModules{
+constexpr std::array<std::string_view, 11> kModules{
     "sentence_transformers.models.Transformer",
     "sentence_transformers.models.Pooling",
     "sentence_transformers.models.StaticEmbedding",
@@ -207,6 +207,7 @@ constexpr std::array<std::string_view, 10> kModules{
     "sentence_transformers.models.Dropout",
     "sentence_transformers.models.Normalize",
     "sentence_transformers.models.Router",
+    "sentence_transformers.cross_encoder.modules.LogitScore",
     "sentence_transformers.sparse_encoder.models.SpladePooling",
     "sentence_transformers.sparse_encoder.models.SparseStaticEmbedding"};
 constexpr std::array<std::string_view, 4> kTokenModules{
@@ -287,6 +288,11 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
     return {};
   }
   const bool has_folder = place != folder && place != modules.transformer;
+  if (kind == "LogitScore" && follows_network && has_folder) {
+    modules.token_score_file = place / "config.json";
+    modules.files.push_back(*modules.token_score_file);
+    return {};
+  }
   if (kind == "Normalize" && is_open) {
     LB_ASSIGN_OR_RETURN(const std::string vectors, read_normalize(files, place, has_folder, modules));
     if (vectors != kVector) {
@@ -304,6 +310,7 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
   return unsupported_module(file, module.type, number, "", kModules,
                             "supported are Transformer and Pooling, or StaticEmbedding, then any of Dense, LayerNorm "
                             "and Dropout and, perhaps, Normalize, in this order, or Transformer and SpladePooling, or "
+                            "Transformer and LogitScore, or "
                             "SparseStaticEmbedding; or a Router to such modules as the first");
 }
 
