@@ -199,7 +199,7 @@ Result<std::string> read_normalize(const ModelFiles& files, const path& place, b
 }
 
 // The known modules of either kind of model, for messages.
-constexpr std::array<std::string_view, 11> kModules{
+constexpr std::array<std::string_view, 12> kModules{
     "sentence_transformers.models.Transformer",
     "sentence_transformers.models.Pooling",
     "sentence_transformers.models.StaticEmbedding",
@@ -208,6 +208,7 @@ constexpr std::array<std::string_view, 11> kModules{
     "sentence_transformers.models.Dropout",
     "sentence_transformers.models.Normalize",
     "sentence_transformers.models.Router",
+    "sentence_transformers.cross_encoder.modules.LogitScore",
     "sentence_transformers.sparse_encoder.models.SpladePooling",
     "sentence_transformers.sparse_encoder.models.SparseAutoEncoder",
     "sentence_transformers.sparse_encoder.models.SparseStaticEmbedding"};
@@ -289,6 +290,11 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
     return {};
   }
   const bool has_folder = place != folder && place != modules.transformer;
+  if (kind == "LogitScore" && follows_network && has_folder) {
+    modules.token_score_file = place / "config.json";
+    modules.files.push_back(*modules.token_score_file);
+    return {};
+  }
   if (kind == "Normalize" && is_open) {
     LB_ASSIGN_OR_RETURN(const std::string vectors, read_normalize(files, place, has_folder, modules));
     if (vectors != kVector) {
@@ -308,7 +314,8 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
       file, module.type, number, "", kModules,
       "supported are Transformer and Pooling, or StaticEmbedding, then any of Dense, LayerNorm "
       "and Dropout and, perhaps, Normalize or SparseAutoEncoder, in this order, or Transformer and "
-      "SpladePooling, or SparseStaticEmbedding; or a Router to such modules as the first");
+      "SpladePooling, or Transformer and LogitScore, or SparseStaticEmbedding; or a Router to such modules as the "
+      "first");
 }
 
 }  // namespace

@@ -48,6 +48,8 @@ struct Modules {
   bool normalize = false;
   // The last of `after_pooling` gives scores instead of a vector.
   bool scores = false;
+  // The configuration of LogitScore, which follows the network: the number of a token is the score.
+  std::optional<std::filesystem::path> token_score_file = std::nullopt;
   // MLMTransformer replaces Transformer, and implies the task.
   bool scores_terms = false;
   // SpladePooling replaces Pooling: the network gives a number for each entry of the vocabulary.

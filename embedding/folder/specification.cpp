@@ -10,6 +10,7 @@
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
 #include "embedding/folder/default_pooling.h"
+#include "embedding/folder/read_chat_frame.h"
 #include "embedding/folder/read_lengths.h"
 #include "embedding/folder/read_network.h"
 #include "embedding/folder/read_prompts.h"
@@ -63,6 +64,7 @@ Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, c
                   .tokenizer_class = contents.tokenizer_class,
                   .prompts = given.prompts};
   if (kind.input == &kPairInput) {
+    LB_ASSIGN_OR_RETURN(input.frame, read_chat_frame(given.files, given.modules, contents));
     input.token_types = tells_token_types(*contents.config.read, contents.tokenizer_config.read,
                                           tokenizer_of_network(*contents.config.read));
   }
@@ -105,6 +107,7 @@ std::vector<path> list_small_files(const Declaration& given, const NetworkSpec& 
     for (const std::string_view name : {kSpecialTokensFile, kAddedTokensFile})
       list.push_back(contents.tokenizer_file.parent_path() / name);
   }
+  if (reads_more) list.push_back(contents.transformer / kChatTemplateFile);
   if (expands_queries) list.push_back(contents.transformer / kSpecialTokensFile);
   if (modules.pooling_file) list.push_back(*modules.pooling_file);
   std::ranges::copy(modules.files, std::back_inserter(list));
@@ -149,7 +152,8 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
         contents.of_transformer,
         {.takes_logits = head != nullptr,
          .module_output_name = head != nullptr ? head->module_output_name : TransformerUse().module_output_name,
-         .has_roles = kind->has_roles}));
+         .has_roles = kind->has_roles,
+         .takes_messages = kind->input == &kPairInput}));
     LB_ASSIGN_OR_RETURN(read.network, read_network(given, head));
   }
   LB_ASSIGN_OR_RETURN(auto own_output, kind->read(given, read.network));
@@ -233,6 +237,7 @@ Json Specification::describe() const {
   in = {{"kind", input.kind->name},         {"tokenizer", files.relative(input.tokenizer_file)},
         {"tokens_max", input.max_tokens},   {"token_types", input.token_types},
         {"prompts", input.prompts.by_name}, {"default_prompt", input.prompts.by_default}};
+  if (input.frame != nullptr) in["template"] = files.relative(platform::path_from_utf8(input.frame->file()));
   if (input.roles) {
     for (const auto& [role, spec] :
          {std::pair{"query", &input.roles->query}, std::pair{"document", &input.roles->document}}) {

@@ -186,7 +186,8 @@ Result<std::vector<std::string>> small_files_of(const Route& route, const Names&
   std::vector<std::string> names;
   for (const std::string& folder : route.folders)
     names.push_back(folder + "config.json");
-  for (const char* name : {"sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json"})
+  for (const char* name :
+       {"sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja"})
     names.push_back(transformer + name);
   names.push_back(tokenizer);
   for (const std::string& name : made.files)

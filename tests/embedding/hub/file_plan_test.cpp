@@ -40,6 +40,7 @@ Result<std::vector<std::string>> plan(const Files& files, const std::string& onn
 TEST(FilePlanTest, TakesWhatAModelFolderReadsAndTheWeightsLast) {
   const auto files = plan({{"1_Pooling/config.json", ""},
                            {"README.md", ""},
+                           {"chat_template.jinja", ""},
                            {"config.json", kBert},
                            {"config_sentence_transformers.json", ""},
                            {"model.safetensors", ""},
@@ -56,7 +57,7 @@ TEST(FilePlanTest, TakesWhatAModelFolderReadsAndTheWeightsLast) {
   EXPECT_THAT(*files,
               ElementsAre("modules.json", "config_sentence_transformers.json", "config.json", "1_Pooling/config.json",
                           "sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json",
-                          "tokenizer.json", "added_tokens.json", "model.safetensors"));
+                          "chat_template.jinja", "tokenizer.json", "added_tokens.json", "model.safetensors"));
 }
 
 TEST(FilePlanTest, TakesTheOnnxFileThatIsAskedForInsteadOfWeights) {
