@@ -29,11 +29,19 @@ class ModelWeights {
   // another file has a tensor of the same name.
   [[nodiscard]] core::Status add(TensorFile file, std::string place);
 
+  // Adds a file whose tensors replace those of the same names; tensors with new names are added.
+  void replace(TensorFile file) { replacing_.push_back({std::move(file), {}}); }
+
   [[nodiscard]] bool contains(std::string_view name) const;
+  // The names of all tensors.
+  [[nodiscard]] std::vector<std::string> names() const;
+  // Returns a tensor with its bytes. Returns the errors of TensorFile::find().
+  [[nodiscard]] core::Result<StoredTensor> find_stored(std::string_view name,
+                                                       std::span<const std::int64_t> shape) const;
   // Returns a tensor of floating-point numbers. Returns the errors of TensorFile::find().
   [[nodiscard]] core::Result<graph::Weight> find(std::string_view name, std::span<const std::int64_t> shape) const;
-  // The files, in the order of add(), and then, for each file that has any, the tensors that were copied from it;
-  // indexed by Weight::file.
+  // The files, in the order of add(), and then, for each file that has any, the tensors that were copied from it, and
+  // at last those of replace(); indexed by Weight::file.
   [[nodiscard]] std::vector<core::FilePart> parts() const;
 
  private:
@@ -49,6 +57,7 @@ class ModelWeights {
   [[nodiscard]] const File* file_of(std::string_view name) const;
 
   std::vector<File> files_;
+  std::vector<File> replacing_;  // the later one wins
 };
 
 }  // namespace latebind::embedding
