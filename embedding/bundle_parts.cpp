@@ -41,6 +41,9 @@ Result<std::string> add_small_files(const ModelFolder& folder, core::PackageWrit
     for (const auto& file : route->small_files)
       LB_RETURN_IF_ERROR(add(file));
     if (const auto& table = route->network.term_table_file) LB_RETURN_IF_ERROR(add(*table));
+    if (const auto& adapter = route->network.adapter) LB_RETURN_IF_ERROR(add(adapter->weights));
+    for (const TaskAdapter& task : route->network.tasks)
+      LB_RETURN_IF_ERROR(add(task.adapter.weights));
   }
   for (const char* name : kCompanions)
     LB_RETURN_IF_ERROR(add(folder.files().place() / name));

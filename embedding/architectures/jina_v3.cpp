@@ -27,14 +27,14 @@ constexpr std::size_t kTasksMax = 64;
 constexpr std::size_t kRankMax = 1024;
 
 // Below "encoder.layers.N.".
-constexpr LayerNames kJinaNames{.query_key_value = "mixer.Wqkv",
+constexpr LayerNames kJinaV3Names{.query_key_value = "mixer.Wqkv",
                                 .attended = "mixer.out_proj",
                                 .attended_norm = "norm1",
                                 .wide = "mlp.fc1",
                                 .narrow = "mlp.fc2",
                                 .norm = "norm2"};
 
-struct JinaConfig {
+struct JinaV3Config {
   EncoderSizes sizes{};
   std::size_t token_type_count = 0;
   graph::Rotary rotary{};
@@ -42,9 +42,9 @@ struct JinaConfig {
   StackedTasks stacked{};
 };
 
-class JinaNetwork final : public EncoderNetwork {
+class JinaV3Network final : public EncoderNetwork {
  public:
-  explicit JinaNetwork(JinaConfig config) : EncoderNetwork(config.sizes), config_(std::move(config)) {}
+  explicit JinaV3Network(JinaV3Config config) : EncoderNetwork(config.sizes), config_(std::move(config)) {}
 
   [[nodiscard]] std::span<const std::string> tasks() const override { return config_.tasks; }
 
@@ -59,16 +59,16 @@ class JinaNetwork final : public EncoderNetwork {
     LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config_.token_type_count, hidden));
     Value x = encoder.graph().add(graph::Add{.a = words, .b = type});
     LB_ASSIGN_OR_RETURN(x, encoder.norm(x, hidden, "emb_ln"));
-    LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layers.", kJinaNames));
+    LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layers.", kJinaV3Names));
     return std::move(encoder).finish(x, mask);
   }
 
  private:
-  const JinaConfig config_;
+  const JinaV3Config config_;
 };
 
 // Reads the tasks of the published files; those of transformers have none.
-Status read_tasks(const Json& config, const path& file, JinaConfig& jina) {
+Status read_tasks(const Json& config, const path& file, JinaV3Config& jina) {
   const Json* const tasks = core::find_member(config, "lora_adaptations");
   if (tasks == nullptr) return {};
   const std::string name = platform::path_to_utf8(file);
@@ -95,7 +95,7 @@ Status read_tasks(const Json& config, const path& file, JinaConfig& jina) {
 
 Result<std::shared_ptr<const Network>> read_jina_v3(const Json& config, const path& file) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file, "rotary"));
-  JinaConfig jina;
+  JinaV3Config jina;
   LB_RETURN_IF_ERROR(read_usual_sizes(config, file, jina.sizes));
   LB_RETURN_IF_ERROR(read_sizes(config, file, {{"type_vocab_size", kTokenTypesMax, &jina.token_type_count}}));
   LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, jina.sizes.epsilon));
@@ -109,7 +109,7 @@ Result<std::shared_ptr<const Network>> read_jina_v3(const Json& config, const pa
   LB_ASSIGN_OR_RETURN(const double base, read_rotary_base(config, "rotary_emb_base", kBase, file));
   LB_ASSIGN_OR_RETURN(jina.rotary, read_rotary(config, file, heads, base));
   LB_RETURN_IF_ERROR(read_tasks(config, file, jina));
-  return std::make_shared<const JinaNetwork>(std::move(jina));
+  return std::shared_ptr<const Network>(std::make_shared<const JinaV3Network>(std::move(jina)));
 }
 
 }  // namespace latebind::embedding

@@ -72,6 +72,14 @@ Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, c
     return input;
   }
   LB_RETURN_IF_ERROR(check_tokenizer_options(contents));
+  // A ready ONNX file has what its author chose.
+  if (!network.weights.empty() && network.network != nullptr) {
+    const auto own = network.network->tasks();
+    input.prompts.tasks.names.assign(own.begin(), own.end());
+    for (const TaskAdapter& task : network.tasks)
+      input.prompts.tasks.names.push_back(task.task);
+    input.prompts.tasks.is_needed = !network.tasks.empty();
+  }
   std::size_t positions = kTokensMax;
   if (network.term_table == nullptr) {
     LB_ASSIGN_OR_RETURN(positions, count_positions(contents.config, network.network.get()));
@@ -242,6 +250,7 @@ Json Specification::describe() const {
   in = {{"kind", input.kind->name},         {"tokenizer", files.relative(input.tokenizer_file)},
         {"tokens_max", input.max_tokens},   {"token_types", input.token_types},
         {"prompts", input.prompts.by_name}, {"default_prompt", input.prompts.by_default}};
+  if (!input.prompts.tasks.names.empty()) in["tasks"] = input.prompts.tasks.names;
   if (input.roles) {
     for (const auto& [role, spec] :
          {std::pair{"query", &input.roles->query}, std::pair{"document", &input.roles->document}}) {

@@ -43,9 +43,26 @@ Status ModelWeights::add(TensorFile file, std::string place) {
   return {};
 }
 
+std::string ModelWeights::stored_name(std::string_view name) const {
+  constexpr std::string_view kWeight = ".weight";
+  const auto has = [&](std::string_view one) {
+    const File* const file = file_of(one);
+    return file != nullptr && file->tensors.contains(*file->own_name(one));
+  };
+  if (!name.ends_with(kWeight) || has(name)) return std::string(name);
+  std::string original =
+      fmt::format("{}.parametrizations.weight.original", name.substr(0, name.size() - kWeight.size()));
+  return has(original) ? original : std::string(name);
+}
+
 bool ModelWeights::contains(std::string_view name) const {
-  const File* const file = file_of(name);
-  return file != nullptr && file->tensors.contains(*file->own_name(name));
+  return shape_of(name).has_value();
+}
+
+std::optional<std::vector<std::int64_t>> ModelWeights::shape_of(std::string_view name) const {
+  const std::string stored = stored_name(name);
+  const File* const file = file_of(stored);
+  return file != nullptr ? file->tensors.shape_of(*file->own_name(stored)) : std::nullopt;
 }
 
 std::vector<std::string> ModelWeights::names() const {
@@ -62,7 +79,8 @@ std::vector<std::string> ModelWeights::names() const {
   return names;
 }
 
-Result<StoredTensor> ModelWeights::find_stored(std::string_view name, std::span<const std::int64_t> shape) const {
+Result<StoredTensor> ModelWeights::find_stored(std::string_view wanted, std::span<const std::int64_t> shape) const {
+  const std::string name = stored_name(wanted);
   const File* const file = file_of(name);
   if (file == nullptr) {
     return Status(StatusCode::kInvalidModel,
@@ -71,7 +89,8 @@ Result<StoredTensor> ModelWeights::find_stored(std::string_view name, std::span<
   return file->tensors.find(*file->own_name(name), shape);
 }
 
-Result<graph::Weight> ModelWeights::find(std::string_view name, std::span<const std::int64_t> shape) const {
+Result<graph::Weight> ModelWeights::find(std::string_view wanted, std::span<const std::int64_t> shape) const {
+  const std::string name = stored_name(wanted);
   LB_ASSIGN_OR_RETURN(const StoredTensor tensor, find_stored(name, shape));
   LB_ASSIGN_OR_RETURN(const core::Shape dims, core::Shape::make(tensor.shape));
   const File* const file = file_of(name);
@@ -90,8 +109,7 @@ Result<graph::Weight> ModelWeights::find(std::string_view name, std::span<const 
   } else {
     position = static_cast<std::size_t>(file - files_.data());
   }
-  return graph::Weight{
-      .name = std::string(name), .type = tensor.type, .shape = dims, .offset = tensor.offset, .file = position};
+  return graph::Weight{.name = name, .type = tensor.type, .shape = dims, .offset = tensor.offset, .file = position};
 }
 
 std::vector<core::FilePart> ModelWeights::parts() const {
