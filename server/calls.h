@@ -49,6 +49,8 @@ struct VectorCall {
   embedding::TextRole role = embedding::TextRole::kUnspecified;
   // The prompt put before every text. "" means no prompt, std::nullopt the model's default.
   std::optional<std::string> prompt_name{};
+  // The model's task for the texts; std::nullopt: by the role.
+  std::optional<std::string> task{};
 };
 
 // A query and the documents to score against it.

@@ -220,7 +220,7 @@ bool is_model_folder(const std::filesystem::path& place) {
     std::error_code error;
     return std::filesystem::is_regular_file(place / name, error);
   };
-  return !core::is_bundle(place) && (has("config.json") || has("modules.json"));
+  return !core::is_bundle(place) && (has("config.json") || has("modules.json") || has("adapter_config.json"));
 }
 
 // Returns "" if the bundle is not an embedding model or cannot be read.

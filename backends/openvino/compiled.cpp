@@ -218,7 +218,9 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
   LB_RETURN_IF_ERROR(check_precision(*core, device, options.precision));
   // Packed tokens were measured on the CPU only.
   const bool may_pack_tokens = device_base(device) == "CPU" && options.input_shapes.empty();
-  LB_ASSIGN_OR_RETURN(const Model readable, readable_model(model, may_pack_tokens));
+  // Likewise: there the weights would be widened to f32 before they are packed in the type of the computation.
+  const bool keeps_types = device_base(device) == "CPU" && options.precision != core::Precision::kF32;
+  LB_ASSIGN_OR_RETURN(const Model readable, readable_model(model, may_pack_tokens, keeps_types));
   // The vendor reads all weights once, and then few of them again: most are repacked.
   const platform::PageRelease read_pages(weights_in_memory(readable));
   LB_ASSIGN_OR_RETURN(const ModelHandle network, read_model(*core, readable));

@@ -62,9 +62,10 @@ std::string models_for_people(const app::ModelsReport& report) {
                       core::counted(report.cached.size(), "model"), size_text(bytes));
   for (const auto& model : report.cached) {
     const bool is_usable = std::ranges::any_of(model.revisions, &embedding::hub::CachedRevision::is_usable);
-    text += fmt::format("  {}  {}{}{}\n", core::one_line(model.id), size_text(model.bytes),
+    const std::string licence = core::one_line(app::licence_of(model).text());
+    text += fmt::format("  {}  {}{}{}{}\n", core::one_line(model.id), size_text(model.bytes),
                         model.revisions.size() > 1 ? fmt::format(", {} revisions", model.revisions.size()) : "",
-                        is_usable ? "" : ", incomplete");
+                        is_usable ? "" : ", incomplete", licence.empty() ? "" : ", " + licence);
   }
   return text;
 }
@@ -155,11 +156,14 @@ constexpr std::string_view kWeightsText =
     "   the ZIP of today, or the format of releases before 1.6;\n"
     "3. `onnx/model.onnx` or `model.onnx`.\n\n"
     "Nothing in a file of `torch.save()` is executed: its tensors are read as data, and anything else is refused by\n"
-    "name. Weights of f32, f16 and bf16 are used; other types are refused when a network needs them.\n\n";
+    "name. Weights of f32, f16 and bf16 are used; other types are refused when a network needs them.\n\n"
+    "A folder with `adapter_config.json` (PEFT's LoRA, rsLoRA and DoRA) opens with the model that\n"
+    "`base_model_name_or_path` names: a folder, or a name on the hub. The adapter is merged into the weights when the\n"
+    "model is opened ([decision](decisions/0184-adapters.md)).\n\n";
 constexpr std::string_view kNetworksNotes =
     "\n"
     "The following are not supported in any network: cross-attention, pruned heads, quantized checkpoints, adapters\n"
-    "(LoRA), and layers of different sizes. Any other model can be given as an ONNX file in its folder:\n"
+    "other than LoRA, and layers of different sizes. Any other model can be given as an ONNX file in its folder:\n"
     "`onnx/model.onnx`, or the file that `--onnx-file` names.\n\n"
     "If `is_causal` is false in `config.json`, each token of `gemma`, `llama`, `mistral`, `qwen2` and `qwen3` attends\n"
     "to all others, as in transformers 5, unless the network has windows; these are then refused. If it is true, an\n"
@@ -365,8 +369,9 @@ void add_models(Command& program, Action& chosen) {
   Command& app = *program.add_subcommand("models", "Lists recommended models, and those in the hub's cache.");
   app.add_flag("--json", options->json,
                "Prints {recommended: [{model, kind, network, good_for, megabytes, dimension, languages, licence, "
-               "cached}], cache: {folder, bytes, models: [{model, bytes, revisions: [{commit, refs, usable}]}]}}; with "
-               "--networks {architectures: [{model_type, name, checked, refused, cross_encoder}], tokenizer: {part: "
+               "cached}], cache: {folder, bytes, models: [{model, bytes, licence: {name, forbids_commerce}, revisions: "
+               "[{commit, refs, usable}]}]}}; with --networks {architectures: [{model_type, name, checked, refused, "
+               "cross_encoder}], tokenizer: {part: "
                "[type]}}.");
   app.add_flag("--networks", options->networks, "Lists the supported networks and tokenizers instead.");
   app.add_flag("--reference", options->reference, "Prints docs/models.md.");

@@ -91,13 +91,19 @@ class Network {
   // The length of the longest text, including special tokens.
   [[nodiscard]] virtual std::size_t tokens_max() const = 0;
 
-  // Builds the graph. Its inputs are `input_ids`, `attention_mask` and, depending on `use`, `token_type_ids`, all i64
-  // [batch, tokens], with texts padded at the end. It has one output for each end, which is one of
+  // The tasks that the network's own files have low-rank parts for, in the order of their numbers.
+  [[nodiscard]] virtual std::span<const std::string> tasks() const { return {}; }
+
+  // Builds the graph. Its inputs are `input_ids`, `attention_mask` and, depending on `use`, `token_type_ids`, and if
+  // there are tasks, `task_ids` with the number of a text's task at each of its tokens, from 1, or 0 for none. All are
+  // i64 [batch, tokens], with texts padded at the end. It has one output for each end, which is one of
   //
   //   sentence_embedding  [batch, dimension]
-  //   logits              [batch, labels], or [batch, tokens, vocabulary] with `terms_of_tokens`; [batch, 1] with
-  //   `token` last_hidden_state   [batch, tokens, hidden] token_vectors       [batch, tokens, dimension] term_logits
-  //   [batch, vocabulary], the maximum over the tokens for each vocabulary entry
+  //   logits              [batch, labels], or [batch, tokens, vocabulary] with `terms_of_tokens`, or [batch, 1] with
+  //                       `token`
+  //   last_hidden_state   [batch, tokens, hidden]
+  //   token_vectors       [batch, tokens, dimension]
+  //   term_logits         [batch, vocabulary], the maximum over the tokens for each vocabulary entry
   //
   // The graph shares ownership of `weights.parts()`. Returns kInvalidModel or kUnsupported, naming the tensor.
   [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const ModelWeights& weights,
@@ -115,6 +121,10 @@ struct Architecture {
   TokenizerOfNetwork tokenizer{};
   // Reads config.json, which messages call `file`. Returns kInvalidModel or kUnsupported, naming the key.
   core::Result<std::shared_ptr<const Network>> (*read)(const core::Json& config, const std::filesystem::path& file);
+  // The class in modules.json that published files have in place of sentence-transformers' Transformer, and a key that
+  // config.json then has; empty if there is none.
+  std::string_view own_module{};
+  std::string_view own_module_key{};
   // Null if networks for sequence classification, for masked language modelling, or for language modelling, are not
   // supported.
   ReadClassifierHead* read_classifier = nullptr;

@@ -14,6 +14,7 @@
 #include "embedding/architectures/gemma.h"
 #include "embedding/architectures/gemma3.h"
 #include "embedding/architectures/gte.h"
+#include "embedding/architectures/jina_v3.h"
 #include "embedding/architectures/llama.h"
 #include "embedding/architectures/mistral.h"
 #include "embedding/architectures/modernbert.h"
@@ -110,6 +111,12 @@ constexpr std::array kArchitectures{
                  .read = read_gte,
                  .read_classifier = read_pooler_head,
                  .read_vocabulary = read_gte_vocabulary_head},
+    Architecture{.model_type = "jina_embeddings_v3",
+                 .name = "Jina Embeddings v3",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
+                 .read = read_jina_v3},
     Architecture{.model_type = "llama",
                  .name = "Llama",
                  .checked = kRandomWeights,
@@ -187,10 +194,12 @@ constexpr std::array kArchitectures{
                  .tokenizer = {.tokenizer_class = "T5Tokenizer"},
                  .read = read_t5},
     Architecture{.model_type = "xlm-roberta",
-                 .name = "XLM-RoBERTa",
+                 .name = "XLM-RoBERTa, Jina Embeddings v3",
                  .checked = kAsRoberta,
                  .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
                  .read = read_roberta,
+                 .own_module = "custom_st.Transformer",
+                 .own_module_key = "lora_adaptations",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
     Architecture{.model_type = "xlm-roberta-xl",

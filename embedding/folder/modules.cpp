@@ -254,13 +254,25 @@ Status read_token_module(const ModelFiles& files, const std::string& type, std::
                             "Normalize");
 }
 
+// The class of a module that stands for Transformer with the network of this config.json; empty if there is none.
+std::string_view own_module_of(const Json& config) {
+  const Json* const type = core::find_member(config, "model_type");
+  const Architecture* const architecture = type != nullptr ? find_architecture(type->text()) : nullptr;
+  const bool is_its =
+      architecture != nullptr && !architecture->own_module_key.empty() && config.contains(architecture->own_module_key);
+  return is_its ? architecture->own_module : std::string_view();
+}
+
 // Reads the next module of `file`; `number` modules precede it.
 Status read_module(const ModelFiles& files, const path& file, const ListedModule& module, std::size_t number,
                    Modules& modules) {
   const path& folder = files.place();
   const path place = module.folder.empty() ? folder : folder / platform::path_from_utf8(module.folder);
+  const bool is_own = number == 0 && modules.own_module == module.type && !modules.own_module.empty();
   const bool is_pylates = modules.of_tokens && module.type == "pylate.models.Dense.Dense";
-  const std::string_view kind = is_pylates ? std::string_view("Dense") : module.kind();
+  const std::string_view kind = is_pylates ? std::string_view("Dense")
+                                : is_own   ? std::string_view("Transformer")
+                                           : module.kind();
   if (modules.of_tokens && number > 0) return read_token_module(files, module.type, kind, number, place, modules);
   const bool is_open = (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores &&
                        !modules.pools_terms && modules.latents_kept == 0;
@@ -376,6 +388,7 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
     list.insert(list.begin(), route.begin(), route.end());
     file = router_file;
   }
+  if (config) modules.own_module = own_module_of(*config);
   for (std::size_t i = 0; i < list.size(); ++i)
     LB_RETURN_IF_ERROR(read_module(files, file, list[i], i, modules));
   if (modules.adds_token_ends) {

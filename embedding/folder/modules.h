@@ -61,6 +61,8 @@ struct Modules {
   bool of_tokens = false;
   std::optional<std::filesystem::path> mask_file = std::nullopt;
   bool adds_token_ends = false;
+  // The class that stands for Transformer with this network; empty if there is none.
+  std::string_view own_module{};
   // The folder has a modules.json. Otherwise the other files of sentence-transformers are not read.
   bool listed = false;
   // Set if these modules are one of two routes.

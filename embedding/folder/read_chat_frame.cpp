@@ -69,7 +69,7 @@ Result<FoundTemplates> read_entry(const ConfigFile& tokenizer_config) {
 }
 
 Result<FoundTemplates> find_templates(const ModelFiles& files, const FolderContents& contents) {
-  const path file = contents.transformer / kChatTemplateFile;
+  const path file = contents.tokenizer / kChatTemplateFile;
   if (!files.has(file)) return read_entry(contents.tokenizer_config);
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(file));
   const auto bytes = stored.bytes();
@@ -156,7 +156,7 @@ Result<templates::Variables> read_variables(const ModelFiles& files, const Folde
   for (std::size_t i = 0; i < SpecialTokens::kKeys.size(); ++i) {
     const auto role = static_cast<SpecialTokens::Role>(i);
     auto token = named_token(contents.tokenizer_config.read, map, role);
-    if (!token.ok()) return token.status().with_context(platform::path_to_utf8(contents.transformer));
+    if (!token.ok()) return token.status().with_context(platform::path_to_utf8(contents.tokenizer));
     if (!token->empty()) {
       variables.emplace_back(SpecialTokens::kKeys[i], templates::Value::text(*std::move(token)));
     }

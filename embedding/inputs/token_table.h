@@ -59,6 +59,7 @@ struct TokenLimits {
   std::optional<Filling> filling = std::nullopt;
   // Null if all tokens have a vector.
   std::shared_ptr<const TokenFilter> filter{};
+  std::uint32_t task = 0;  // its number; 0 for none
 };
 
 // Two texts that are computed as one row.
@@ -87,6 +88,8 @@ class TokenTable {
   [[nodiscard]] std::size_t pooled_from(std::size_t text) const {
     return text < pooled_from_.size() ? pooled_from_[text] : 0;
   }
+  // The number of the text's task, 0 for none.
+  [[nodiscard]] std::uint32_t task(std::size_t text) const { return text < tasks_.size() ? tasks_[text] : 0; }
   // The first token of a text to which no token attends; the number of tokens if all are attended.
   [[nodiscard]] std::size_t unattended_from(std::size_t text) const {
     return unattended_from_.empty() ? lengths_[text] : unattended_from_[text];
@@ -144,6 +147,7 @@ class TokenTable {
   std::vector<std::uint32_t> lengths_;
   std::vector<std::uint32_t> type_one_from_;    // of pairs
   std::vector<std::uint32_t> pooled_from_;      // up to the last text with such a prompt
+  std::vector<std::uint32_t> tasks_;            // up to the last text with a task
   std::vector<std::uint32_t> unattended_from_;  // of texts that may be filled up
   // Filled only if some tokens have no vector.
   std::vector<std::uint8_t> kept_;
