@@ -290,6 +290,7 @@ std::string models_reference() {
       "its lists, with `--json` for programs.\n\n";
   text += recommended_reference();
   text += kWeightsText;
+  text += gguf_reference();
   text +=
       "## Networks\n\n"
       "Networks are identified by the `model_type` of `config.json`. Each was compared with the results of\n"

@@ -51,11 +51,11 @@ Result<graph::Weight> ModelWeights::find(std::string_view name, std::span<const 
     return Status(StatusCode::kInvalidModel,
                   fmt::format("no file of the model could have the tensor '{}'", core::printable(name)));
   }
-  LB_ASSIGN_OR_RETURN(const StoredTensor tensor, file->tensors.find(*file->own_name(name), shape));
+  LB_ASSIGN_OR_RETURN(const StoredTensor tensor, file->tensors.locate(*file->own_name(name), shape));
   LB_ASSIGN_OR_RETURN(const core::Shape dims, core::Shape::make(tensor.shape));
   auto position = static_cast<std::size_t>(file - files_.data());
   if (tensor.copied) {
-    const auto with_copies = [](const File& one) { return !one.tensors.copies().bytes.empty(); };
+    const auto with_copies = [](const File& one) { return !one.tensors.copies().bytes.bytes.empty(); };
     position = files_.size() + static_cast<std::size_t>(std::count_if(files_.data(), file, with_copies));
   }
   return graph::Weight{
@@ -67,7 +67,7 @@ std::vector<core::FilePart> ModelWeights::parts() const {
   for (const File& file : files_)
     parts.push_back(file.tensors.part());
   for (const File& file : files_) {
-    if (!file.tensors.copies().bytes.empty()) parts.push_back({.bytes = file.tensors.copies()});
+    if (!file.tensors.copies().bytes.bytes.empty()) parts.push_back(file.tensors.copies());
   }
   return parts;
 }
