@@ -1,5 +1,5 @@
-// Fuzzes the reader of GGUF: the header, the tensors' numbers, and the folder that its metadata describes. The described
-// files are read as those of any other folder are, which other targets fuzz.
+// Fuzzes the reader of GGUF: the header, the tensors' numbers, and the folder that its metadata describes. The
+// described files are read as those of any other folder are, which other targets fuzz.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -37,7 +37,10 @@ void read_tensors(const latebind::core::FilePart& part) {
     require(copies.read(tensor->offset, numbers));
     const auto found = file->find(name, *shape);
     require(found.ok() && found->bytes.size() <= all - tensor->offset);
-    require(std::equal(found->bytes.begin(), found->bytes.begin() + static_cast<std::ptrdiff_t>(std::min(found->bytes.size(), numbers.size())), numbers.begin()));
+    require(
+        std::equal(found->bytes.begin(),
+                   found->bytes.begin() + static_cast<std::ptrdiff_t>(std::min(found->bytes.size(), numbers.size())),
+                   numbers.begin()));
   }
 }
 

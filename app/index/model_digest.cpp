@@ -40,9 +40,10 @@ Status add_files(const embedding::Specification& model, core::FileDigests* diges
     std::string& digest = found[model.files.relative(file)];
     if (!digest.empty()) continue;
     if (const auto stored_at = model.files.on_disk(file)) {
-      auto known =
-          digests != nullptr ? digests->known(*stored_at) : Result<std::string>(Status(core::StatusCode::kNotFound, ""));
-      if (!known.ok()) known = digests != nullptr ? digests->compute(*stored_at) : platform::sha256_hex_of_file(*stored_at);
+      auto known = digests != nullptr ? digests->known(*stored_at)
+                                      : Result<std::string>(Status(core::StatusCode::kNotFound, ""));
+      if (!known.ok())
+        known = digests != nullptr ? digests->compute(*stored_at) : platform::sha256_hex_of_file(*stored_at);
       if (!known.ok()) return known.status();
       digest = *std::move(known);
     } else if (digest = model.files.identity(file); digest.empty()) {

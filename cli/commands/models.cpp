@@ -10,6 +10,7 @@
 
 #include "app/json_text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/gguf_reference.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
 #include "core/text/counted.h"

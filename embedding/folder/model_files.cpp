@@ -182,7 +182,8 @@ Result<StoredFile> ModelFiles::open_file(const path& file) const {
     const auto text = gguf_->find(relative(file));
     if (text) return StoredFile{platform::path_to_utf8(file), {.bytes = *text}};
     const auto weights = on_disk(file);
-    if (!weights) return Status(StatusCode::kNotFound, fmt::format("{}: there is no such file", platform::quoted(file)));
+    if (!weights)
+      return Status(StatusCode::kNotFound, fmt::format("{}: there is no such file", platform::quoted(file)));
     LB_ASSIGN_OR_RETURN(auto part, core::FilePart::open(*weights));
     return StoredFile{platform::path_to_utf8(*weights), std::move(part)};
   }

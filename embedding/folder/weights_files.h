@@ -54,8 +54,8 @@ struct WeightsFolder {
   std::function<std::string(std::string_view name)> shown;
 };
 // Returns the names of the weights' files. Of several forms, the first of model.safetensors, its pieces,
-// pytorch_model.bin, its pieces and model.gguf is taken. Pieces of which one is missing do not count if `has_onnx_file`. Returns
-// kNotFound for a missing piece, and kInvalidModel for a malformed list.
+// pytorch_model.bin, its pieces and model.gguf is taken. Pieces of which one is missing do not count if
+// `has_onnx_file`. Returns kNotFound for a missing piece, and kInvalidModel for a malformed list.
 [[nodiscard]] core::Result<WeightsNames> weights_file_names(const WeightsFolder& folder, bool has_onnx_file);
 
 }  // namespace latebind::embedding

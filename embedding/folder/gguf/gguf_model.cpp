@@ -77,7 +77,8 @@ Result<std::optional<path>> find_gguf_model(const path& folder) {
   for (const std::string_view name : {"modules.json", "onnx/model.onnx", "model.onnx"}) {
     if (has(name)) return std::optional<path>();
   }
-  if (has_weights_files([&](std::string_view name) { return name != kGgufFile && has(name); })) return std::optional<path>();
+  if (has_weights_files([&](std::string_view name) { return name != kGgufFile && has(name); }))
+    return std::optional<path>();
   std::vector<path> found;
   platform::for_each_entry(folder, error, [&](const path& entry) {
     std::error_code ignored;

@@ -33,46 +33,46 @@ struct GgufKind {
   bool is_gemma3 = false;
 };
 constexpr std::array kGgufKinds{GgufKind{"bert", "bert", "Bert"},
-                            GgufKind{"gemma", "gemma", "Gemma", true},
-                            GgufKind{"gemma-embedding", "gemma3_text", "Gemma3Text", true, true},
-                            GgufKind{"gemma3", "gemma3_text", "Gemma3Text", true, true},
-                            GgufKind{"llama", "llama", "Llama", true},
-                            GgufKind{"nomic-bert", "nomic_bert", "NomicBert"},
-                            GgufKind{"qwen2", "qwen2", "Qwen2", true},
-                            GgufKind{"qwen3", "qwen3", "Qwen3", true}};
+                                GgufKind{"gemma", "gemma", "Gemma", true},
+                                GgufKind{"gemma-embedding", "gemma3_text", "Gemma3Text", true, true},
+                                GgufKind{"gemma3", "gemma3_text", "Gemma3Text", true, true},
+                                GgufKind{"llama", "llama", "Llama", true},
+                                GgufKind{"nomic-bert", "nomic_bert", "NomicBert"},
+                                GgufKind{"qwen2", "qwen2", "Qwen2", true},
+                                GgufKind{"qwen3", "qwen3", "Qwen3", true}};
 
 // The keys of an architecture that are read, and those without effect on vectors.
 constexpr std::array<std::string_view, 31> kGgufKeysRead{"attention.causal",
-                                                      "attention.head_count",
-                                                      "attention.head_count_kv",
-                                                      "attention.key_length",
-                                                      "attention.layer_norm_epsilon",
-                                                      "attention.layer_norm_rms_epsilon",
-                                                      "attention.sliding_window",
-                                                      "attention.sliding_window_pattern",
-                                                      "attention.value_length",
-                                                      "block_count",
-                                                      "classifier.output_labels",
-                                                      "context_length",
-                                                      "dense_2_feat_in",
-                                                      "dense_2_feat_out",
-                                                      "dense_3_feat_in",
-                                                      "dense_3_feat_out",
-                                                      "embedding_length",
-                                                      "embedding_length_out",
-                                                      "feed_forward_length",
-                                                      "final_logit_softcapping",
-                                                      "normalize_embeddings",
-                                                      "pooling_type",
-                                                      "rope.dimension_count",
-                                                      "rope.freq_base",
-                                                      "rope.freq_base_swa",
-                                                      "rope.scaling.factor",
-                                                      "rope.scaling.finetuned",
-                                                      "rope.scaling.original_context_length",
-                                                      "rope.scaling.type",
-                                                      "tensor_data_layout",
-                                                      "vocab_size"};
+                                                         "attention.head_count",
+                                                         "attention.head_count_kv",
+                                                         "attention.key_length",
+                                                         "attention.layer_norm_epsilon",
+                                                         "attention.layer_norm_rms_epsilon",
+                                                         "attention.sliding_window",
+                                                         "attention.sliding_window_pattern",
+                                                         "attention.value_length",
+                                                         "block_count",
+                                                         "classifier.output_labels",
+                                                         "context_length",
+                                                         "dense_2_feat_in",
+                                                         "dense_2_feat_out",
+                                                         "dense_3_feat_in",
+                                                         "dense_3_feat_out",
+                                                         "embedding_length",
+                                                         "embedding_length_out",
+                                                         "feed_forward_length",
+                                                         "final_logit_softcapping",
+                                                         "normalize_embeddings",
+                                                         "pooling_type",
+                                                         "rope.dimension_count",
+                                                         "rope.freq_base",
+                                                         "rope.freq_base_swa",
+                                                         "rope.scaling.factor",
+                                                         "rope.scaling.finetuned",
+                                                         "rope.scaling.original_context_length",
+                                                         "rope.scaling.type",
+                                                         "tensor_data_layout",
+                                                         "vocab_size"};
 
 class NetworkDescription {
  public:
@@ -135,8 +135,8 @@ Status NetworkDescription::check_keys() const {
   for (const auto& [key, value] : keys_.header().values()) {
     if (!key.starts_with(place)) continue;
     if (std::ranges::find(kGgufKeysRead, key.substr(place.size())) != kGgufKeysRead.end()) continue;
-    return keys_.unsupported(fmt::format("the key {} is not supported, and may change what the network computes",
-                                         core::quoted(key)));
+    return keys_.unsupported(
+        fmt::format("the key {} is not supported, and may change what the network computes", core::quoted(key)));
   }
   return {};
 }
@@ -170,8 +170,8 @@ Status NetworkDescription::check_tensors() const {
     if (is_asked_for) continue;
     const std::string_view why =
         name == "rope_freqs.weight" ? " (scaled positions, as of Llama 3.1, are not read from GGUF)" : "";
-    return keys_.unsupported(fmt::format("the tensor {} is not one that '{}' has here{}", core::quoted(name),
-                                         kind_.architecture, why));
+    return keys_.unsupported(
+        fmt::format("the tensor {} is not one that '{}' has here{}", core::quoted(name), kind_.architecture, why));
   }
   return {};
 }
@@ -187,7 +187,8 @@ Status NetworkDescription::read_sizes() {
   LB_ASSIGN_OR_RETURN(head_width_, keys_.whole("attention.key_length", hidden_ / heads_));
   LB_ASSIGN_OR_RETURN(const std::uint64_t value_width, keys_.whole("attention.value_length", head_width_));
   LB_ASSIGN_OR_RETURN(const std::uint64_t turned, keys_.whole("rope.dimension_count", head_width_));
-  for (const auto& [key, width] : {std::pair("attention.value_length", value_width), {"rope.dimension_count", turned}}) {
+  for (const auto& [key, width] :
+       {std::pair("attention.value_length", value_width), {"rope.dimension_count", turned}}) {
     if (width == head_width_) continue;
     return keys_.unsupported(
         fmt::format("'{}' is {}; only the width of a head, {}, is supported", keys_.full(key), width, head_width_));
@@ -230,14 +231,14 @@ Status NetworkDescription::read_decoder() {
   if (kind_.model_type == "llama") config_["mlp_bias"] = keys_.has_tensor("blk.0.ffn_up.bias");
   LB_ASSIGN_OR_RETURN(const std::uint64_t window, keys_.whole("attention.sliding_window", 0));
   if (kind_.is_gemma3) return read_gemma3();
-  if (window != 0) return keys_.unsupported(fmt::format("'{}' is not supported", keys_.full("attention.sliding_window")));
+  if (window != 0)
+    return keys_.unsupported(fmt::format("'{}' is not supported", keys_.full("attention.sliding_window")));
   return read_rope("rope_theta");
 }
 
 Status NetworkDescription::read_gemma3() {
   const bool is_embedder = kind_.architecture == "gemma-embedding";
-  config_["use_bidirectional_attention"] =
-      is_embedder || config_.value("is_causal", Json(true)) == Json(false);
+  config_["use_bidirectional_attention"] = is_embedder || config_.value("is_causal", Json(true)) == Json(false);
   // The network is bidirectional by that key alone.
   config_.erase("is_causal");
   // Of all but the largest model, which llama.cpp knows by its number of layers.
@@ -267,12 +268,14 @@ Status NetworkDescription::read_rope(const char* base_key) {
 Result<GgufPooling> NetworkDescription::read_pooling() {
   LB_ASSIGN_OR_RETURN(const auto given, keys_.header().whole(keys_.full("pooling_type")));
   if (given && *given > static_cast<std::uint64_t>(GgufPooling::kRank)) {
-    return keys_.unsupported(fmt::format("'{}' is {}; 1 (mean), 2 (the first token), 3 (the last token) and 4 (scores) are supported",
-                                         keys_.full("pooling_type"), *given));
+    return keys_.unsupported(
+        fmt::format("'{}' is {}; 1 (mean), 2 (the first token), 3 (the last token) and 4 (scores) are supported",
+                    keys_.full("pooling_type"), *given));
   }
   if (given && *given != 0) return static_cast<GgufPooling>(*given);
   const bool is_causal = kind_.is_decoder && !kind_.is_gemma3 && config_.value("is_causal", Json(true)) == Json(true);
-  assume(is_causal ? "how vectors are pooled: the last token's is taken" : "how vectors are pooled: their mean is taken");
+  assume(is_causal ? "how vectors are pooled: the last token's is taken"
+                   : "how vectors are pooled: their mean is taken");
   return is_causal ? GgufPooling::kLast : GgufPooling::kMean;
 }
 
@@ -281,7 +284,8 @@ Status NetworkDescription::read_end() {
   if (pooling == GgufPooling::kRank) return read_classifier();
   for (const std::string_view tensor : {"cls.weight", "cls.output.weight"}) {
     if (!keys_.has_tensor(tensor)) continue;
-    return keys_.unsupported(fmt::format("the tensor '{}' without a 'pooling_type' of 4 (scores) is not supported", tensor));
+    return keys_.unsupported(
+        fmt::format("the tensor '{}' without a 'pooling_type' of 4 (scores) is not supported", tensor));
   }
   config_["architectures"] = Json::array({fmt::format("{}Model", kind_.network)});
   return add_modules(pooling);
@@ -289,8 +293,8 @@ Status NetworkDescription::read_end() {
 
 Status NetworkDescription::read_classifier() {
   if (kind_.model_type != "bert") {
-    return keys_.unsupported(
-        fmt::format("rerankers ('pooling_type' is 4) of '{}' are not supported in GGUF, only those of bert", kind_.architecture));
+    return keys_.unsupported(fmt::format(
+        "rerankers ('pooling_type' is 4) of '{}' are not supported in GGUF, only those of bert", kind_.architecture));
   }
   for (const std::string_view tensor : {"cls.weight", "cls.bias", "cls.output.weight", "cls.output.bias"}) {
     if (keys_.has_tensor(tensor)) continue;

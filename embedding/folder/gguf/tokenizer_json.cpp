@@ -70,9 +70,7 @@ class TokenizerMaker {
                                                   core::quoted(kind), core::supported_instead(kind, kGgufTokenizers))};
   }
   Status read_tokens();
-  Status need_scores() const {
-    return scores_.empty() ? missing("tokenizer.ggml.scores") : Status();
-  }
+  Status need_scores() const { return scores_.empty() ? missing("tokenizer.ggml.scores") : Status(); }
   Status make_word_pieces();
   Status make_scored_bpe();
   Status make_byte_bpe();
@@ -149,7 +147,8 @@ Status TokenizerMaker::make_word_pieces() {
       token.insert(0, "##");
     }
     const bool has_brackets = token.starts_with('[') && token.ends_with(']');
-    has_capitals = has_capitals || (!has_brackets && std::ranges::any_of(token, [](char c) { return c >= 'A' && c <= 'Z'; }));
+    has_capitals =
+        has_capitals || (!has_brackets && std::ranges::any_of(token, [](char c) { return c >= 'A' && c <= 'Z'; }));
   }
   LB_ASSIGN_OR_RETURN(const bool lowers, flag("tokenizer.ggml.normalizer.lowercase", !has_capitals));
   LB_ASSIGN_OR_RETURN(const bool strips, flag("tokenizer.ggml.normalizer.strip_accents", lowers));
@@ -207,9 +206,11 @@ Status TokenizerMaker::make_byte_bpe() {
   Json parts = Json::array();
   for (const std::string_view pattern : known->patterns) {
     if (pattern.empty()) break;
-    parts.push_back({{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}});
+    parts.push_back(
+        {{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}});
   }
-  const Json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", has_prefix}, {"trim_offsets", true}, {"use_regex", false}};
+  const Json bytes = {
+      {"type", "ByteLevel"}, {"add_prefix_space", has_prefix}, {"trim_offsets", true}, {"use_regex", false}};
   parts.push_back(bytes);
   root_["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", std::move(parts)}};
   root_["decoder"] = {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}};
@@ -278,7 +279,8 @@ Result<std::optional<std::size_t>> TokenizerMaker::id_in(std::initializer_list<s
     LB_ASSIGN_OR_RETURN(const auto given, header_.whole(key));
     // Files say 2^32 - 1 for a token that they do not have.
     if (!given || *given == std::numeric_limits<std::uint32_t>::max()) continue;
-    if (*given >= tokens_.size()) return invalid(fmt::format("'{}' is {}, and there are {} tokens", key, *given, tokens_.size()));
+    if (*given >= tokens_.size())
+      return invalid(fmt::format("'{}' is {}, and there are {} tokens", key, *given, tokens_.size()));
     return std::optional(static_cast<std::size_t>(*given));
   }
   return std::optional<std::size_t>();

@@ -25,7 +25,8 @@ bool ConvertedTensors::convert_row(const ConvertedTensor& tensor, std::uint64_t 
                                    std::span<std::byte> to, const Blocks& blocks) noexcept {
   const GgufType& type = *tensor.type;
   const std::uint64_t row_start = tensor.offset + row * (tensor.columns / type.elements) * type.bytes;
-  std::array<float, kConvertedPiece> numbers;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
+  std::array<float, kConvertedPiece>
+      numbers;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
   while (!to.empty()) {
     const std::uint64_t first = column / type.elements * type.elements;
     const std::uint64_t end = std::min<std::uint64_t>(tensor.columns, first + kConvertedPiece);
@@ -34,8 +35,7 @@ bool ConvertedTensors::convert_row(const ConvertedTensor& tensor, std::uint64_t 
     if (from == nullptr) return false;
     type.dequantize(from, count, numbers.data());
     const auto skipped = static_cast<std::size_t>(column - first);
-    const std::size_t taken =
-        std::min(to.size() / sizeof(float), static_cast<std::size_t>(end - first) - skipped);
+    const std::size_t taken = std::min(to.size() / sizeof(float), static_cast<std::size_t>(end - first) - skipped);
     if (tensor.subtracted != 0) {
       for (std::size_t i = 0; i < taken; ++i)
         numbers[skipped + i] -= tensor.subtracted;
@@ -64,7 +64,8 @@ bool ConvertedTensors::convert(std::uint64_t offset, std::span<std::byte> to, co
 }
 
 bool ConvertedTensors::read(std::uint64_t offset, std::span<std::byte> to) const noexcept {
-  std::array<std::byte, kConvertedPiece * sizeof(float)> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): likewise
+  std::array<std::byte, kConvertedPiece * sizeof(float)>
+      bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): likewise
   return convert(offset, to, [&](std::uint64_t at, std::size_t size) -> const std::byte* {
     return reader_.read(at, std::span(bytes).first(size)) ? bytes.data() : nullptr;
   });

@@ -63,9 +63,10 @@ Status GgufFile::take(const GgufHeader& header) {
       entry.begin = tensor.offset;
       entry.end = tensor.offset + tensor.size;
     } else if (tensor.size > 0) {
-      const auto columns = static_cast<std::uint64_t>(renamed && renamed->interleaved_heads != 0 && !renamed->is_matrix
-                                                          ? 1
-                                                          : entry.shape.empty() ? 1 : entry.shape.back());
+      const auto columns =
+          static_cast<std::uint64_t>(renamed && renamed->interleaved_heads != 0 && !renamed->is_matrix ? 1
+                                     : entry.shape.empty()                                             ? 1
+                                                           : entry.shape.back());
       const std::uint64_t elements = tensor.size / type->bytes * type->elements;
       ConvertedTensor one{.type = type,
                           .offset = tensor.offset,

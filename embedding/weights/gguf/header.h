@@ -1,5 +1,5 @@
-// GgufHeader: what a GGUF file says before its tensors' numbers: metadata by key, and the name, shape, type and place of
-// each tensor.
+// GgufHeader: what a GGUF file says before its tensors' numbers: metadata by key, and the name, shape, type and place
+// of each tensor.
 //
 // Source of the format: ggml's GGUF specification, versions 2 and 3, little-endian. Everything is checked when it is
 // read: sizes against limits and against the file, types, names that occur twice, places of tensors. A value with views

@@ -94,8 +94,7 @@ Result<std::optional<std::string_view>> GgufHeader::bytes(std::string_view key) 
   const GgufValue* const value = find(key);
   if (value == nullptr) return std::optional<std::string_view>();
   const auto* const array = std::get_if<GgufArray>(value);
-  const bool has_bytes =
-      array != nullptr && (array->type == GgufValueType::kU8 || array->type == GgufValueType::kI8);
+  const bool has_bytes = array != nullptr && (array->type == GgufValueType::kU8 || array->type == GgufValueType::kI8);
   if (!has_bytes) return wrong_type(key, "an array of bytes");
   return std::optional(gguf_text_of(array->bytes));
 }

@@ -18,40 +18,36 @@ struct NamePair {
 };
 
 constexpr std::array kGgufBertOwn{NamePair{"token_embd", "embeddings.word_embeddings"},
-                              NamePair{"position_embd", "embeddings.position_embeddings"},
-                              NamePair{"token_types", "embeddings.token_type_embeddings"},
-                              NamePair{"token_embd_norm", "embeddings.LayerNorm"},
-                              NamePair{"cls", "pooler.dense"},
-                              NamePair{"cls.output", "classifier"}};
+                                  NamePair{"position_embd", "embeddings.position_embeddings"},
+                                  NamePair{"token_types", "embeddings.token_type_embeddings"},
+                                  NamePair{"token_embd_norm", "embeddings.LayerNorm"},
+                                  NamePair{"cls", "pooler.dense"},
+                                  NamePair{"cls.output", "classifier"}};
 constexpr std::array kGgufBertLayer{NamePair{"attn_q", "attention.self.query"},
-                                NamePair{"attn_k", "attention.self.key"},
-                                NamePair{"attn_v", "attention.self.value"},
-                                NamePair{"attn_output", "attention.output.dense"},
-                                NamePair{"attn_output_norm", "attention.output.LayerNorm"},
-                                NamePair{"ffn_up", "intermediate.dense"},
-                                NamePair{"ffn_down", "output.dense"},
-                                NamePair{"layer_output_norm", "output.LayerNorm"}};
+                                    NamePair{"attn_k", "attention.self.key"},
+                                    NamePair{"attn_v", "attention.self.value"},
+                                    NamePair{"attn_output", "attention.output.dense"},
+                                    NamePair{"attn_output_norm", "attention.output.LayerNorm"},
+                                    NamePair{"ffn_up", "intermediate.dense"},
+                                    NamePair{"ffn_down", "output.dense"},
+                                    NamePair{"layer_output_norm", "output.LayerNorm"}};
 constexpr std::array kGgufNomicOwn{NamePair{"token_embd", "embeddings.word_embeddings"},
-                               NamePair{"token_types", "embeddings.token_type_embeddings"},
-                               NamePair{"token_embd_norm", "emb_ln"}};
-constexpr std::array kGgufNomicLayer{NamePair{"attn_qkv", "attn.Wqkv"},    NamePair{"attn_output", "attn.out_proj"},
-                                 NamePair{"attn_output_norm", "norm1"}, NamePair{"ffn_up", "mlp.fc11"},
-                                 NamePair{"ffn_gate", "mlp.fc12"},      NamePair{"ffn_down", "mlp.fc2"},
-                                 NamePair{"layer_output_norm", "norm2"}};
+                                   NamePair{"token_types", "embeddings.token_type_embeddings"},
+                                   NamePair{"token_embd_norm", "emb_ln"}};
+constexpr std::array kGgufNomicLayer{NamePair{"attn_qkv", "attn.Wqkv"},     NamePair{"attn_output", "attn.out_proj"},
+                                     NamePair{"attn_output_norm", "norm1"}, NamePair{"ffn_up", "mlp.fc11"},
+                                     NamePair{"ffn_gate", "mlp.fc12"},      NamePair{"ffn_down", "mlp.fc2"},
+                                     NamePair{"layer_output_norm", "norm2"}};
 constexpr std::array kGgufDecoderOwn{NamePair{"token_embd", "embed_tokens"}, NamePair{"output_norm", "norm"},
-                                 NamePair{"cls.output", "score"}, NamePair{"dense_2", "2_Dense/linear"},
-                                 NamePair{"dense_3", "3_Dense/linear"}};
-constexpr std::array kGgufDecoderLayer{NamePair{"attn_norm", "input_layernorm"},
-                                   NamePair{"attn_q", "self_attn.q_proj"},
-                                   NamePair{"attn_k", "self_attn.k_proj"},
-                                   NamePair{"attn_v", "self_attn.v_proj"},
-                                   NamePair{"attn_q_norm", "self_attn.q_norm"},
-                                   NamePair{"attn_k_norm", "self_attn.k_norm"},
-                                   NamePair{"attn_output", "self_attn.o_proj"},
-                                   NamePair{"ffn_norm", "post_attention_layernorm"},
-                                   NamePair{"ffn_gate", "mlp.gate_proj"},
-                                   NamePair{"ffn_up", "mlp.up_proj"},
-                                   NamePair{"ffn_down", "mlp.down_proj"}};
+                                     NamePair{"cls.output", "score"}, NamePair{"dense_2", "2_Dense/linear"},
+                                     NamePair{"dense_3", "3_Dense/linear"}};
+constexpr std::array kGgufDecoderLayer{
+    NamePair{"attn_norm", "input_layernorm"},    NamePair{"attn_q", "self_attn.q_proj"},
+    NamePair{"attn_k", "self_attn.k_proj"},      NamePair{"attn_v", "self_attn.v_proj"},
+    NamePair{"attn_q_norm", "self_attn.q_norm"}, NamePair{"attn_k_norm", "self_attn.k_norm"},
+    NamePair{"attn_output", "self_attn.o_proj"}, NamePair{"ffn_norm", "post_attention_layernorm"},
+    NamePair{"ffn_gate", "mlp.gate_proj"},       NamePair{"ffn_up", "mlp.up_proj"},
+    NamePair{"ffn_down", "mlp.down_proj"}};
 // With norms before and after both parts of a layer; these come before kGgufDecoderLayer's.
 constexpr std::array kFourNorms{NamePair{"ffn_norm", "pre_feedforward_layernorm"},
                                 NamePair{"post_attention_norm", "post_attention_layernorm"},
@@ -144,8 +140,8 @@ std::optional<GgufName> GgufNames::rename(std::string_view tensor) const {
   }
   if (here.empty()) return std::nullopt;
   GgufName found;
-  found.name = layer.empty() ? fmt::format("{}{}", here, suffix)
-                             : fmt::format("{}{}.{}{}", known->layers, layer, here, suffix);
+  found.name =
+      layer.empty() ? fmt::format("{}{}", here, suffix) : fmt::format("{}{}.{}{}", known->layers, layer, here, suffix);
   const bool is_norm = stem.ends_with("norm");
   found.is_matrix = !is_norm && suffix == ".weight";
   if (is_norm && suffix == ".weight") found.added = known->added_to_norms;

@@ -316,7 +316,17 @@ def write_tokenizer(writer, names, types, scores, merges, keys):
         (writer.add_bool if isinstance(value, bool) else writer.add_uint32)(f"tokenizer.ggml.{key}", value)
 
 
-def results_of(model, ids, pooling):
+def add_dense(writer, hidden):
+    """The two modules after the pooling of EmbeddingGemma."""
+    matrices = [(0.25 * torch.randn(2 * hidden, hidden)).numpy(), (0.25 * torch.randn(hidden // 2, 2 * hidden)).numpy()]
+    for i, matrix in enumerate(matrices):
+        writer.add_tensor(f"dense_{i + 2}.weight", matrix)
+        writer.add_uint32(f"gemma-embedding.dense_{i + 2}_feat_in", matrix.shape[1])
+        writer.add_uint32(f"gemma-embedding.dense_{i + 2}_feat_out", matrix.shape[0])
+    return [torch.from_numpy(matrix).double() for matrix in matrices]
+
+
+def results_of(model, ids, pooling, dense):
     model = model.double().eval()
     found = []
     with torch.no_grad():
@@ -326,6 +336,8 @@ def results_of(model, ids, pooling):
                 continue
             states = model(input_ids=torch.tensor([row])).last_hidden_state[0]
             pooled = {"mean": states.mean(0), "cls": states[0], "last": states[-1]}[pooling]
+            for matrix in dense:
+                pooled = matrix @ pooled
             found.append(torch.nn.functional.normalize(pooled, dim=0).tolist())
     return [[float(f"{x:.9g}") for x in row] for row in found]
 
@@ -339,6 +351,7 @@ def make_model(root, name):
     write_keys(writer, architecture, model.config, pooling, len(names))
     write_tokenizer(writer, names, types, scores, merges, keys)
     add_tensors(writer, name, model)
+    dense = add_dense(writer, model.config.hidden_size) if name == "gemma-embedding" else []
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -346,7 +359,7 @@ def make_model(root, name):
     texts = [[text, TEXTS[i - 1]] for i, text in enumerate(TEXTS)] if pooling == "rank" else TEXTS
     encoded = [made.encode(*text) if pooling == "rank" else made.encode(text) for text in texts]
     ids = [one.ids for one in encoded]
-    return {"texts": texts, "ids": ids, "results": results_of(model, ids, pooling)}
+    return {"texts": texts, "ids": ids, "results": results_of(model, ids, pooling, dense)}
 
 
 def make_types(root):
