@@ -130,9 +130,13 @@ Result<GraphModel> from_weights(const Specification& model, Plan plan) {
                                            : model.files.relative(file),
                                .identity = model.files.identity(file)});
   }
-  // Tensors that were copied from a file, or made of others, are parts without a file.
-  while (network.sources.size() < made.weights().size())
-    network.sources.push_back({.name = fmt::format("copied_{}.bin", network.sources.size()), .identity = {}});
+  // Tensors that were copied from a file, or made of others, are parts without a file. Those that are computed from a
+  // file follow from it.
+  while (network.sources.size() < made.weights().size()) {
+    const bool is_computed = made.weights()[network.sources.size()].computed != nullptr;
+    network.sources.push_back({.name = fmt::format("copied_{}.bin", network.sources.size()),
+                               .identity = is_computed ? "computed from the other files" : ""});
+  }
   network.graph = std::make_shared<const graph::Graph>(std::move(made));
   const auto& roles = model.input.roles;
   return GraphModel{.model = core::Model::from_graph(model.name(), std::move(network)),

@@ -60,7 +60,7 @@ class IrWriter {
 
   Layer operator()(const graph::Input& op);
   Layer operator()(const graph::Weight& op) {
-    if (op.file != 0) return constant(op.type, op.shape.dims(), graph_.bytes_of(op));
+    if (op.file != 0) return of_other_file(op);
     return stored(op.type, op.shape.dims(), static_cast<std::size_t>(op.offset), graph_.bytes_of(op).size());
   }
   Layer operator()(const primitive::Constant& op) { return constant(op.type, op.shape.dims(), op.bytes); }
@@ -123,6 +123,8 @@ class IrWriter {
              ElementType output);
   Layer stored(ElementType type, std::span<const std::int64_t> shape, std::size_t offset, std::size_t size);
   Layer constant(ElementType type, std::span<const std::int64_t> shape, std::span<const std::byte> bytes);
+  // A weight that the first file does not have.
+  Layer of_other_file(const graph::Weight& weight);
   Layer numbers(const std::vector<std::int64_t>& values) {
     const auto count = static_cast<std::int64_t>(values.size());
     return integers({&count, 1}, values);
@@ -198,6 +200,20 @@ IrWriter::Layer IrWriter::constant(ElementType type, std::span<const std::int64_
   const std::size_t offset = tail_offset_ + tail_.size();
   tail_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return stored(type, shape, offset, bytes.size());
+}
+
+IrWriter::Layer IrWriter::of_other_file(const graph::Weight& weight) {
+  const auto dims = weight.shape.dims();
+  const core::FilePart& part = graph_.weights()[weight.file];
+  const auto size = core::byte_size_of(weight.type, weight.shape);
+  if (part.computed == nullptr || !size.ok()) return constant(weight.type, dims, graph_.bytes_of(weight));
+  // Computed in its place, because all of the part would be as large as the model.
+  tail_.reserve(part.bytes.bytes.size());
+  const std::size_t begin = (tail_.size() + kAlignment - 1) / kAlignment * kAlignment;
+  tail_.resize(begin + *size);
+  const auto place = std::as_writable_bytes(std::span(tail_)).subspan(begin);
+  if (!part.computed->read(weight.offset, place)) std::ranges::copy(graph_.bytes_of(weight), place.begin());
+  return stored(weight.type, dims, tail_offset_ + begin, *size);
 }
 
 IrWriter::Layer IrWriter::integers(std::span<const std::int64_t> shape, const std::vector<std::int64_t>& values) {

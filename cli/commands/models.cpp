@@ -10,6 +10,7 @@
 
 #include "app/json_text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/gguf_reference.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
 #include "core/text/counted.h"
@@ -308,6 +309,7 @@ std::string models_reference() {
       "by name, and which of them open.\n\n";
   text += recommended_reference();
   text += kWeightsText;
+  text += gguf_reference();
   text +=
       "## Networks\n\n"
       "Networks are identified by the `model_type` of `config.json`. Each was compared with the results of\n"

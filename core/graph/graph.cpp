@@ -270,6 +270,7 @@ class Rules {
 std::span<const std::byte> Graph::bytes_of(const Weight& weight) const {
   // It was checked when it was added, so it has a size.
   const auto size = core::byte_size_of(weight.type, weight.shape);
+  weights_[weight.file].fill();
   return weights_[weight.file].bytes.bytes.subspan(static_cast<std::size_t>(weight.offset), size.ok() ? *size : 0);
 }
 

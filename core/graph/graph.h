@@ -44,6 +44,7 @@ class Graph {
   // The files with the weights, each a whole file or a part of a larger one. Weight::offset counts from their
   // beginning.
   [[nodiscard]] std::span<const core::FilePart> weights() const { return weights_; }
+  // Bytes that are computed when they are read (FilePart::computed) are computed then, all of their part.
   [[nodiscard]] std::span<const std::byte> bytes_of(const Weight& weight) const;
 
  private:

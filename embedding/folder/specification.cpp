@@ -10,6 +10,7 @@
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
 #include "embedding/folder/default_pooling.h"
+#include "embedding/folder/gguf/gguf_model.h"
 #include "embedding/folder/licence.h"
 #include "embedding/folder/read_chat_frame.h"
 #include "embedding/folder/read_lengths.h"
@@ -184,7 +185,9 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
       beside.push_back(file);
     }
   }
-  if (!modules.listed && kind->assumes_pooling) {
+  if (files.gguf() != nullptr) {
+    read.assumed = files.gguf()->assumed();
+  } else if (!modules.listed && kind->assumes_pooling) {
     read.assumed = say_default_pooling(files, *contents.config.read, modules.pooling);
   }
   const bool expands_queries = read.input.roles && read.input.roles->query.expansion;
@@ -271,6 +274,7 @@ Json Specification::describe() const {
               {"files", names_of(network.term_table_file ? std::vector{*network.term_table_file} : large_files())},
               {"hidden_size", network.hidden_size}};
   if (network.adapter) computed["adapter"] = {{"base", network.adapter->config.base}};
+  if (files.gguf() != nullptr) computed["types"] = files.gguf()->types();
   if (network.network != nullptr) {
     computed["vocabulary"] = network.network->vocabulary_size();
     computed["positions"] = network.network->tokens_max();

@@ -82,10 +82,10 @@ TEST(FilePlanTest, TakesTheOnnxFileThatIsAskedForInsteadOfWeights) {
   }
 }
 
-TEST(FilePlanTest, WeightsInGgufAloneAreRefusedWithWhatToTakeInstead) {
-  EXPECT_THAT(plan({{"README.md", ""}, {"tiny-Q8_0.gguf", ""}}).status().to_string(),
-              HasSubstr("'org/name' has its weights in GGUF, which is not supported: use the repository with "
-                        "model.safetensors"));
+TEST(FilePlanTest, OneGgufFileIsAModelAndOfSeveralNoneIsChosen) {
+  EXPECT_THAT(*plan({{"README.md", ""}, {"tiny-Q8_0.gguf", ""}, {"config.json", "{}"}}), ElementsAre("tiny-Q8_0.gguf"));
+  EXPECT_THAT(plan({{"README.md", ""}, {"tiny-Q4_0.gguf", ""}, {"tiny-Q8_0.gguf", ""}}).status().to_string(),
+              HasSubstr("2 GGUF files (tiny-Q4_0.gguf, tiny-Q8_0.gguf)"));
   EXPECT_TRUE(plan({{"config.json", kBert}, {"tokenizer.json", ""}, {"model.safetensors", ""}, {"a.gguf", ""}}).ok());
 }
 
