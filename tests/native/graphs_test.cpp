@@ -93,6 +93,7 @@ constexpr std::size_t kDrawnAlways = 150;
 TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
   std::mt19937 chance(20261125);
   std::mt19937 more(6);
+  std::mt19937 latest(180);
   for (std::size_t i = 0; i < testing::encoders_to_draw(kDrawnAlways); ++i) {
     SCOPED_TRACE(i);
     EncoderShape shape = testing::draw_shape(chance);
@@ -107,6 +108,7 @@ TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
     } else {
       draw_more(more, shape);
     }
+    draw_latest(latest, shape);
     const auto graph = testing::encoder(shape);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     std::vector<std::int64_t> lengths;
@@ -335,7 +337,7 @@ TEST_P(GraphsTest, AttentionEndsWhereItIsTold) {
   constexpr float kUntouched = 1234;
   const std::vector<float> rows(kTokens * kWidth, 0.5F);
   std::vector<float> out(kTokens * kWidth, kUntouched);
-  Buffer scratch(product.attention_scratch(kTokens, kWidth));
+  Buffer scratch(product.attention_scratch(kTokens, kWidth, 0));
   int asked = 0;
   AttentionHead head = testing::head_of(rows.data(), rows.data(), rows.data(), out.data(), kTokens, kWidth);
   head.is_over = [](void* context) { return ++*static_cast<int*>(context) == 3; };
