@@ -217,9 +217,12 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
   const Value first = x;
   for (const Layer& layer : layers) {
     const auto at = static_cast<std::size_t>(&layer - layers.data());
-    Value query = apply(x, layer.query);
-    Value key = apply(x, layer.key);
-    if (shape.joint) {
+    Value query;
+    Value key;
+    if (!shape.joint) {
+      query = apply(x, layer.query);
+      key = apply(x, layer.key);
+    } else {
       const Value both = graph.add(graph::Linear{.x = x, .weight = joint});
       query = graph.add(graph::Columns{.x = both, .width = 2 * head, .first = 0, .count = head});
       key = graph.add(graph::Columns{.x = both, .width = 2 * head, .first = head, .count = head});
