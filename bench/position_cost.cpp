@@ -81,13 +81,13 @@ void set_positions(graph::Attention& attention, const graph::Graph& graph, Posit
 // Moves the operands of an operator behind nodes that were inserted at the beginning.
 void move_operands(graph::Operator& op, std::uint32_t by) {
   const auto move = [by](auto&... values) { ((values.node += by), ...); };
-  std::visit(graph::Cases{[](graph::Input&) {}, [](graph::RowLookup&) {}, [](graph::WholeTable&) {},
-                          [&](graph::Lookup& o) { move(o.ids); }, [&](graph::PositionLookup& o) { move(o.ids); },
-                          [&](graph::Add& o) { move(o.a, o.b); }, [&](graph::Multiply& o) { move(o.a, o.b); },
-                          [&](graph::Convolution& o) { move(o.x, o.mask); }, [&](graph::Pool& o) { move(o.x, o.mask); },
-                          [&](graph::Attention& o) { move(o.query, o.key, o.value, o.mask); },
-                          [&](auto& o) { move(o.x); }},
-             op);
+  std::visit(
+      graph::Cases{[](graph::Input&) {}, [](graph::RowLookup&) {}, [](graph::WholeTable&) {},
+                   [&](graph::Lookup& o) { move(o.ids); }, [&](graph::PositionLookup& o) { move(o.ids); },
+                   [&](graph::Add& o) { move(o.a, o.b); }, [&](graph::Multiply& o) { move(o.a, o.b); },
+                   [&](graph::Convolution& o) { move(o.x, o.mask); }, [&](graph::Pool& o) { move(o.x, o.mask); },
+                   [&](graph::Attention& o) { move(o.query, o.key, o.value, o.mask); }, [&](auto& o) { move(o.x); }},
+      op);
 }
 
 // Adds the tables of places of every attention, and returns them in that order.

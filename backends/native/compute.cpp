@@ -149,9 +149,7 @@ void Computation::do_rows(const Step& step, const Range& range) const {
             kernels_.multiply(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]);
           },
           [&](const Scale& s) { kernels_.scale(rows(s.x, range), plan_.widths[s.x], s.factor); },
-          [&](const TakeColumns& s) {
-            take_columns(s, const_rows(s.x, range), plan_.widths[s.x], rows(s.y, range));
-          },
+          [&](const TakeColumns& s) { take_columns(s, const_rows(s.x, range), plan_.widths[s.x], rows(s.y, range)); },
           [&](const Rope& s) {
             const RopeTable& table = plan_.ropes[s.table];
             kernels_.rope(rows(s.x, range), s.heads, table.width, table.angles.cosines.data(),
@@ -363,8 +361,8 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   for (const Step& step : plan.steps) {
     if (const auto* const attend = std::get_if<Attend>(&step.what)) {
       const std::size_t places = attend->places ? plan.places[*attend->places].places() : 0;
-      attention_size = std::max(attention_size, plan.product.attention_scratch(
-                                                    longest, plan.widths[attend->query] / attend->heads, places));
+      attention_size = std::max(
+          attention_size, plan.product.attention_scratch(longest, plan.widths[attend->query] / attend->heads, places));
     }
   }
   if (batch.attention.size() < members) batch.attention.resize(members);

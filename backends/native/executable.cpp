@@ -41,8 +41,8 @@ NativeExecutable::NativeExecutable(const Kernels& kernels, Plan plan, core::Acti
 
 Status NativeExecutable::pack(const WeightFiles& files) {
   Team::Crew crew = team_.take(team_.threads());
-  LB_RETURN_IF_ERROR(plan_.matrices.pack(
-      *plan_.graph, files, crew.size(), [&](std::size_t panels, const PackedMatrices::Part& part) {
+  LB_RETURN_IF_ERROR(
+      plan_.matrices.pack(*plan_.graph, files, crew.size(), [&](std::size_t panels, const PackedMatrices::Part& part) {
         std::atomic<std::size_t> next{0};
         crew.run([&](std::size_t member) {
           for (std::size_t panel = next.fetch_add(1); panel < panels; panel = next.fetch_add(1))

@@ -67,9 +67,9 @@ Lowering::Places Lowering::disentangled_places(const Disentangled& terms, Value 
 Value Lowering::by_place(Value x, Value table, const Attention& op, Value places) {
   const Shape& shape = graph_.node(table).shape;
   const bool transposes = format_.matmul_transposes;
-  const Value heads = transpose(
-      add(primitive::Reshape{.x = of(table), .shape = {shape[0], op.heads, shape[1] / op.heads}}),
-      transposes ? std::vector<std::int64_t>{1, 0, 2} : std::vector<std::int64_t>{1, 2, 0});
+  const Value heads =
+      transpose(add(primitive::Reshape{.x = of(table), .shape = {shape[0], op.heads, shape[1] / op.heads}}),
+                transposes ? std::vector<std::int64_t>{1, 0, 2} : std::vector<std::int64_t>{1, 2, 0});
   const Value products = add(primitive::MatMul{.a = x, .b = heads, .transpose_b = transposes});
   return gather(add(primitive::Reshape{.x = products, .shape = {0, 0, -1}}), places, 2);
 }

@@ -148,8 +148,8 @@ struct LinearBias {
   std::int64_t positions = 0;
 };
 
-// Scores of the content of one token with the relative position of two. For tokens t and s it adds to the scores of head
-// h, which has the columns h·w to (h+1)·w - 1,
+// Scores of the content of one token with the relative position of two. For tokens t and s it adds to the scores of
+// head h, which has the columns h·w to (h+1)·w - 1,
 //   scale · (query[b,t,h] · keys[row(t - s),h] + key[b,s,h] · queries[row(t - s),h])
 // Both tables are values [2·span,H] that depend on weights alone; at least one is set, and the other one adds nothing.
 //   row(d) = min(max(place(d) + span, 0), 2·span - 1)
@@ -182,7 +182,8 @@ struct Rotary {
 // Multi-head attention between the tokens of each text. Head h uses the columns h·w to (h+1)·w - 1 of query and y, with
 // w = H / heads, and the columns of head k = ⌊h · key_heads / heads⌋ of key and value, which several heads may share:
 //   y[b,t,h] = Σ p[s] · value[b,s,k], p = softmax over s of scale · (query[b,t,h] · key[b,s,k]) + the biases of
-//   s - t and the disentangled scores, and 0 where mask[b,s] is not 1, |s - t| is beyond the window or, if causal, s > t
+//   s - t and the disentangled scores, and 0 where mask[b,s] is not 1, |s - t| is beyond the window or, if causal, s >
+//   t
 // y is 0 for an unattended token that can see no attended token. query [B,T,H], key, value [B,T,w·key_heads], key_heads
 // a divisor of heads, mask i64 [B,T] -> [B,T,H]. scale > 0. At most one of the biases may be set. Disentangled scores
 // are not of rotated queries and keys: either is set, and they need as many key heads as heads.
@@ -261,8 +262,8 @@ struct Normalize {
   Value x;
 };
 
-using Operator = std::variant<Input, Lookup, PositionLookup, RowLookup, WholeTable, Add, Multiply, Scale, Columns, Linear,
-                              Convolution, Attention, LayerNorm, RmsNorm, Activation, Pool, Normalize>;
+using Operator = std::variant<Input, Lookup, PositionLookup, RowLookup, WholeTable, Add, Multiply, Scale, Columns,
+                              Linear, Convolution, Attention, LayerNorm, RmsNorm, Activation, Pool, Normalize>;
 
 // One function for each alternative of a variant, for std::visit.
 template <class... Functions>

@@ -88,8 +88,8 @@ struct Binary {
   Value b;
 };
 
-// Multiplies over the last two dimensions. The leading ones of b are those of a, or the last ones of them, and serve all
-// that precede. With transpose_b, the last two dimensions of b are swapped first.
+// Multiplies over the last two dimensions. The leading ones of b are those of a, or the last ones of them, and serve
+// all that precede. With transpose_b, the last two dimensions of b are swapped first.
 struct MatMul {
   Value a;
   Value b;
@@ -157,8 +157,8 @@ struct Reduce {
 using Primitive =
     std::variant<Input, Weight, primitive::Constant, primitive::Convert, primitive::Gather, primitive::GatherRow,
                  primitive::FirstRows, primitive::Positions, primitive::CumulativeSum, primitive::IsEqual,
-                 primitive::Slice, primitive::Concat, primitive::Binary, primitive::MatMul,
-                 primitive::Convolution, primitive::Reshape, primitive::Transpose, primitive::Unsqueeze, primitive::Squeeze, primitive::Softmax,
+                 primitive::Slice, primitive::Concat, primitive::Binary, primitive::MatMul, primitive::Convolution,
+                 primitive::Reshape, primitive::Transpose, primitive::Unsqueeze, primitive::Squeeze, primitive::Softmax,
                  primitive::LayerNorm, Activation, primitive::SquareRoot, primitive::Reduce>;
 
 struct PrimitiveNode {

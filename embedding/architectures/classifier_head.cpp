@@ -38,8 +38,8 @@ Result<ClassifierHead> read_context_head(const Json& config, const path& file) {
   if (const auto* const width = core::find_member(config, "pooler_hidden_size")) {
     const auto* const hidden = core::find_member(config, "hidden_size");
     if (hidden == nullptr || *width != *hidden) {
-      return unsupported_file(file, fmt::format("'pooler_hidden_size' is {}, which is not 'hidden_size'",
-                                                core::printable_json(*width)));
+      return unsupported_file(
+          file, fmt::format("'pooler_hidden_size' is {}, which is not 'hidden_size'", core::printable_json(*width)));
     }
   }
   LB_ASSIGN_OR_RETURN(const ActivationFunction activation, read_activation(config, "pooler_hidden_act", file));

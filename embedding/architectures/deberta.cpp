@@ -134,15 +134,15 @@ class DebertaBuilder {
     LB_ASSIGN_OR_RETURN(const auto terms, disentangled(table, place));
     const std::size_t width = config_.sizes.hidden / config_.sizes.heads;
     const std::int64_t heads = static_cast<std::int64_t>(config_.sizes.heads);
-    return graph().add(graph::Attention{
-        .query = parts.query,
-        .key = parts.key,
-        .value = parts.value,
-        .mask = mask,
-        .heads = heads,
-        .scale = 1.0F / std::sqrt(static_cast<float>(width) * static_cast<float>(config_.terms)),
-        .disentangled = terms,
-        .may_be_unattended = use_.may_be_unattended});
+    return graph().add(
+        graph::Attention{.query = parts.query,
+                         .key = parts.key,
+                         .value = parts.value,
+                         .mask = mask,
+                         .heads = heads,
+                         .scale = 1.0F / std::sqrt(static_cast<float>(width) * static_cast<float>(config_.terms)),
+                         .disentangled = terms,
+                         .may_be_unattended = use_.may_be_unattended});
   }
 
   Result<Value> layer(Value x, Value mask, std::optional<Value> table, const std::string& place) {
@@ -161,8 +161,8 @@ class DebertaBuilder {
     const std::size_t hidden = config_.sizes.hidden;
     LB_ASSIGN_OR_RETURN(auto weight, encoder_.weight("encoder.conv.conv.weight", {hidden, hidden, config_.kernel}));
     LB_ASSIGN_OR_RETURN(auto bias, encoder_.weight("encoder.conv.conv.bias", {hidden}));
-    const Value near = graph().add(
-        graph::Convolution{.x = input, .mask = mask, .weight = std::move(weight), .bias = std::move(bias)});
+    const Value near =
+        graph().add(graph::Convolution{.x = input, .mask = mask, .weight = std::move(weight), .bias = std::move(bias)});
     const Value active = graph().add(graph::Activation{.x = near, .function = config_.convolution_activation});
     return encoder_.norm(sum(active, x), hidden, "encoder.conv.LayerNorm");
   }
@@ -184,7 +184,7 @@ class DebertaNetwork final : public EncoderNetwork {
   const DebertaConfig config_;
 };
 
-Result<std::shared_ptr<const Network>> read(const Json& config, const path& file, bool is_first) {
+Result<std::shared_ptr<const Network>> read_version(const Json& config, const path& file, bool is_first) {
   LB_ASSIGN_OR_RETURN(const DebertaConfig deberta, read_deberta_config(config, file, is_first));
   return std::shared_ptr<const Network>(std::make_shared<const DebertaNetwork>(deberta));
 }
@@ -192,11 +192,11 @@ Result<std::shared_ptr<const Network>> read(const Json& config, const path& file
 }  // namespace
 
 Result<std::shared_ptr<const Network>> read_deberta(const Json& config, const path& file) {
-  return read(config, file, true);
+  return read_version(config, file, true);
 }
 
 Result<std::shared_ptr<const Network>> read_deberta_v2(const Json& config, const path& file) {
-  return read(config, file, false);
+  return read_version(config, file, false);
 }
 
 }  // namespace latebind::embedding

@@ -63,9 +63,9 @@ Result<VocabularyHead> read_deberta_vocabulary_head(const Json& config, const pa
   LB_ASSIGN_OR_RETURN(const bool is_old, core::read_bool(config, "legacy", true, name));
   const std::string_view place = is_old ? "cls.predictions." : "lm_predictions.lm_head.";
   const std::string transform = std::string(place) + (is_old ? "transform." : "");
-  VocabularyHead head = head_of(transform + "dense", transform + "LayerNorm",
-                                is_old ? "cls.predictions.decoder" : "lm_predictions.lm_head",
-                                is_old ? "cls.predictions.bias" : "");
+  VocabularyHead head =
+      head_of(transform + "dense", transform + "LayerNorm",
+              is_old ? "cls.predictions.decoder" : "lm_predictions.lm_head", is_old ? "cls.predictions.bias" : "");
   LB_ASSIGN_OR_RETURN(head.layer.activation, read_activation(config, "hidden_act", file));
   // The newer head always multiplies by the word embeddings.
   if (!is_old) return head;

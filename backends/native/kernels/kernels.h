@@ -93,13 +93,14 @@ struct MutableRows {
 // The scores of graph::Disentangled for one head. A place is a row of its tables; distance d = t - s has the place
 // `span` + d if |d| ≤ `exact`.
 struct HeadPlaces {
-  // Both tables, packed by Product::pack_keys(); the rows of the first one are in the opposite order. Either may be null.
+  // Both tables, packed by Product::pack_keys(); the rows of the first one are in the opposite order. Either may be
+  // null.
   const float* keys = nullptr;
   const float* queries = nullptr;
   std::size_t span = 0;
   std::size_t exact = 0;
-  // The place of each distance from -farthest - kPlacesBeyond on, and as a column of `keys` that of each distance s - t.
-  // The outermost ones apply to all larger distances as well.
+  // The place of each distance from -farthest - kPlacesBeyond on, and as a column of `keys` that of each distance s -
+  // t. The outermost ones apply to all larger distances as well.
   const std::int32_t* of_distance = nullptr;
   const std::int32_t* column_of_distance = nullptr;
   std::size_t farthest = 0;

@@ -844,8 +844,8 @@ LATEBIND_INLINE void add_distances(const AttentionHead& head, std::size_t token,
   add(end, head.tokens, bias[2 * farthest]);
 }
 
-// The numbers of `row` at the places of a vector of distances from `distance` on. Those of which both ends are exact are
-// consecutive from `exact_from`, the place of distance 0, on.
+// The numbers of `row` at the places of a vector of distances from `distance` on. Those of which both ends are exact
+// are consecutive from `exact_from`, the place of distance 0, on.
 LATEBIND_INLINE Vector at_places(const HeadPlaces& places, const std::int32_t* of_distance, std::ptrdiff_t distance,
                                  const float* row, std::ptrdiff_t exact_from) {
   constexpr auto kCount = static_cast<std::ptrdiff_t>(kLanes);
@@ -932,17 +932,17 @@ LATEBIND_INLINE void add_query_places(const AttentionHead& head, const Rows& que
   const HeadPlaces& places = *head.places;
   const std::size_t stride = up_to_panel(2 * places.span);
   const std::int32_t* const columns = places.column_of_distance;
-  const PanelRange range =
-      panels_of(place_of(places, columns, -static_cast<std::ptrdiff_t>(first + query.count - 1)),
-                place_of(places, columns, static_cast<std::ptrdiff_t>(head.tokens - 1) - static_cast<std::ptrdiff_t>(first)));
+  const PanelRange range = panels_of(
+      place_of(places, columns, -static_cast<std::ptrdiff_t>(first + query.count - 1)),
+      place_of(places, columns, static_cast<std::ptrdiff_t>(head.tokens - 1) - static_cast<std::ptrdiff_t>(first)));
   multiply<Arithmetic>(query, {places.keys, head.width, stride}, range.first, range.count, nullptr,
                        {products, query.count, stride});
   for (std::size_t r = 0; r < query.count; ++r) {
     float* const row = scores.data + r * scores.stride;
     for (std::size_t s = 0; s < head.tokens; s += kLanes) {
       const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(s) - static_cast<std::ptrdiff_t>(first + r);
-      const Vector more = at_places(places, columns, ahead, products + r * stride,
-                                    static_cast<std::ptrdiff_t>(places.span) - 1);
+      const Vector more =
+          at_places(places, columns, ahead, products + r * stride, static_cast<std::ptrdiff_t>(places.span) - 1);
       hn::StoreU(hn::Add(hn::LoadU(kTag, row + s), more), kTag, row + s);
     }
   }

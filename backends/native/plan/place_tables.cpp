@@ -83,8 +83,8 @@ void compute_places(const Kernels& kernels, const Product& product, const Packed
     product.multiply({memory.operands.data(), rows.count, stride}, matrix, 0, panel_count(matrix.columns, kernels),
                      from.bias.data(), {memory.results.data(), rows.count, matrix.columns});
     for (std::size_t head = 0; head < job.table.heads_; ++head) {
-      product.pack_keys({memory.results.data() + head * job.table.width_, rows.count, matrix.columns},
-                        job.table.width_, job.side.panels.data() + head * job.side.head_size);
+      product.pack_keys({memory.results.data() + head * job.table.width_, rows.count, matrix.columns}, job.table.width_,
+                        job.side.panels.data() + head * job.side.head_size);
     }
   };
   std::atomic<std::size_t> next{0};

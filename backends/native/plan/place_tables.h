@@ -1,5 +1,5 @@
-// The tables of graph::Disentangled in the form that attention takes them. They depend on weights alone, and are computed
-// once, when a model is loaded. A table is constant afterwards, for any thread.
+// The tables of graph::Disentangled in the form that attention takes them. They depend on weights alone, and are
+// computed once, when a model is loaded. A table is constant afterwards, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ struct FixedProduct {
 // Of one attention.
 class PlaceTable {
  public:
-  PlaceTable(const graph::Disentangled& terms, std::size_t heads, std::size_t width,
-             std::optional<FixedProduct> keys, std::optional<FixedProduct> queries);
+  PlaceTable(const graph::Disentangled& terms, std::size_t heads, std::size_t width, std::optional<FixedProduct> keys,
+             std::optional<FixedProduct> queries);
 
   [[nodiscard]] std::size_t places() const { return 2 * span_; }
   [[nodiscard]] HeadPlaces of_head(std::size_t head) const;

@@ -311,8 +311,8 @@ class ClassCheck {
 
   // Checks the tokens around a text: the class puts those of these roles there, whatever tokenizer.json has.
   [[nodiscard]] Status check_around(std::string_view before, std::string_view behind) const {
-    const bool is_bert = made_by_.maker == Maker::kBert || made_by_.maker == Maker::kDeberta ||
-                         made_by_.maker == Maker::kDebertaV2;
+    const bool is_bert =
+        made_by_.maker == Maker::kBert || made_by_.maker == Maker::kDeberta || made_by_.maker == Maker::kDebertaV2;
     const std::pair<std::string_view, std::string_view> roles[] = {{before, is_bert ? "[CLS]" : "<s>"},
                                                                    {behind, is_bert ? "[SEP]" : "</s>"}};
     const std::array<std::string, 2> around = tokens_around(root_);

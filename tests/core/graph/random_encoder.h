@@ -47,8 +47,8 @@ struct EncoderShape {
   std::optional<std::int64_t> key_heads = std::nullopt;  // fewer than heads
   bool causal = false;
   bool may_be_unattended = false;
-  // Disentangled scores if there is no bias of distances, no rotation and a key head for each head: so many rows in each
-  // direction. 0: none. `span_farthest`: where rows are logarithmic.
+  // Disentangled scores if there is no bias of distances, no rotation and a key head for each head: so many rows in
+  // each direction. 0: none. `span_farthest`: where rows are logarithmic.
   std::int64_t span = 0;
   std::optional<std::int64_t> span_farthest = std::nullopt;
   bool has_place_keys = true;
@@ -237,6 +237,8 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
       query = rms_norm(query, layer.query_norm);
       key = rms_norm(key, layer.key_norm);
     }
+    // With three products in a score, no score may come near the value that masks others.
+    const float less = table ? 0.25F : 1.0F;
     const Value context =
         graph.add(graph::Attention{.query = query,
                                    .key = key,
@@ -244,7 +246,7 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
                                    .mask = mask,
                                    .heads = shape.heads,
                                    .key_heads = key_heads,
-                                   .scale = 1.0F / std::sqrt(static_cast<float>(h) / static_cast<float>(shape.heads)),
+                                   .scale = less / std::sqrt(static_cast<float>(h) / static_cast<float>(shape.heads)),
                                    .distance_bias = bias,
                                    .linear_bias = linear_bias,
                                    .disentangled = disentangled,

@@ -97,8 +97,9 @@ TEST_P(CrossEncoderFolderTest, GivesTheReferencesNumbers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CrossEncoderFolderTest,
-                         ::testing::Values("albert", "bert", "bert_typeless", "deberta", "deberta_v2", "dense", "distilbert", "electra", "gte",
-                                           "modernbert", "mpnet", "qwen3", "roberta", "saved"),
+                         ::testing::Values("albert", "bert", "bert_typeless", "deberta", "deberta_v2", "dense",
+                                           "distilbert", "electra", "gte", "modernbert", "mpnet", "qwen3", "roberta",
+                                           "saved"),
                          [](const auto& given) { return given.param; });
 
 TEST(CrossEncoderLabelsTest, EveryRecordedOneIsTried) {

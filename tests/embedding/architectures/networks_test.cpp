@@ -90,9 +90,10 @@ TEST_P(NetworkTest, AgreesWithTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NetworkTest,
-                         ::testing::Values("albert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert", "electra", "ernie", "eurobert", "gemma",
-                                           "gemma3_text", "gte", "jina_bert", "llama", "mistral", "modernbert", "mpnet",
-                                           "mt5", "nomic_bert", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                         ::testing::Values("albert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert",
+                                           "electra", "ernie", "eurobert", "gemma", "gemma3_text", "gte", "jina_bert",
+                                           "llama", "mistral", "modernbert", "mpnet", "mt5", "nomic_bert", "qwen2",
+                                           "qwen3", "roberta", "t5", "xlm-roberta-xl"),
                          name_of_network);
 
 // Each key of config.json taken away, or with another value: the same vectors, or a refusal.
@@ -103,14 +104,26 @@ class ConfigKeysTest : public ::testing::TestWithParam<std::string> {
   }
   // What these say is all that is known of it: another value is another network.
   static bool says_it_alone(const std::string& key) {
-    static const std::vector<std::string> keys{
-        "model_type",      "num_attention_heads", "n_heads",         "layer_norm_eps",
-        "norm_eps",        "local_attention",     "layer_types",     "query_pre_attn_scalar",
-        "rope_parameters", "num_hidden_layers",   "inner_group_num", "num_hidden_groups",
-        "n_layers",        "pos_att_type",        "relative_attention", "norm_rel_ebd"};
+    static const std::vector<std::string> keys{"model_type",
+                                               "num_attention_heads",
+                                               "n_heads",
+                                               "layer_norm_eps",
+                                               "norm_eps",
+                                               "local_attention",
+                                               "layer_types",
+                                               "query_pre_attn_scalar",
+                                               "rope_parameters",
+                                               "num_hidden_layers",
+                                               "inner_group_num",
+                                               "num_hidden_groups",
+                                               "n_layers",
+                                               "pos_att_type",
+                                               "relative_attention",
+                                               "norm_rel_ebd"};
     static const std::vector<std::pair<std::string, std::string>> keys_of_one{
         {"deberta", "position_biased_input"},
         {"deberta", "type_vocab_size"},
+        {"deberta-v2", "max_position_embeddings"},
         {"deberta-v2", "max_relative_positions"},
         {"deberta-v2-conv", "conv_act"},
         {"deberta-v2-conv", "conv_kernel_size"},
@@ -162,9 +175,10 @@ TEST_P(ConfigKeysTest, WhatChangesTheNumbersIsReadOrRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ConfigKeysTest,
-                         ::testing::Values("albert", "bert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert", "electra", "ernie", "eurobert", "gemma",
-                                           "gemma3_text", "gte", "jina_bert", "llama", "mistral", "modernbert", "mpnet",
-                                           "mt5", "nomic_bert", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                         ::testing::Values("albert", "bert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert",
+                                           "electra", "ernie", "eurobert", "gemma", "gemma3_text", "gte", "jina_bert",
+                                           "llama", "mistral", "modernbert", "mpnet", "mt5", "nomic_bert", "qwen2",
+                                           "qwen3", "roberta", "t5", "xlm-roberta-xl"),
                          name_of_network);
 
 // Of the recorded folders in which no file names a class (tests/data/tokenizer_folders/make.py).
@@ -335,9 +349,9 @@ TEST(JinaBertConfigTest, RefusesWhatItDoesNotKnowByName) {
 // transformers reads these, too, though few files have them: as said, or refused.
 TEST(AddedKeysTest, WhatEveryNetworkHasIsRefusedByName) {
   for (const char* name :
-       {"albert",     "deberta",    "deberta-v2", "deberta-v2-conv", "distilbert", "electra", "ernie",   "eurobert",   "gemma",         "gemma3_text",
-        "gte",        "jina_bert",  "llama",   "mistral", "modernbert", "mpnet",         "mt5",
-        "nomic_bert", "qwen2",      "qwen3",   "roberta", "t5",         "xlm-roberta-xl"}) {
+       {"albert", "deberta",     "deberta-v2", "deberta-v2-conv", "distilbert", "electra", "ernie",         "eurobert",
+        "gemma",  "gemma3_text", "gte",        "jina_bert",       "llama",      "mistral", "modernbert",    "mpnet",
+        "mt5",    "nomic_bert",  "qwen2",      "qwen3",           "roberta",    "t5",      "xlm-roberta-xl"}) {
     SCOPED_TRACE(name);
     const json config = network_config(name);
     const auto with = [&](const char* key, const json& value) {

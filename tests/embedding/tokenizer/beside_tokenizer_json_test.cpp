@@ -387,9 +387,8 @@ TEST(BesideTokenizerJsonTest, ClassesForSentencePieceMakeTheirParts) {
       {"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
       {"SpecialToken": {"id": "[SEP]", "type_id": 0}}], "special_tokens": {}})");
   for (const bool has_options : {false, true}) {
-    beside.tokenizer_config = core::Json{{"tokenizer_class", "DebertaV2TokenizerFast"},
-                                         {"do_lower_case", has_options},
-                                         {"split_by_punct", has_options}};
+    beside.tokenizer_config = core::Json{
+        {"tokenizer_class", "DebertaV2TokenizerFast"}, {"do_lower_case", has_options}, {"split_by_punct", has_options}};
     core::Json made_of = deberta;
     const Status status = take_beside_tokenizer_json(beside, made_of);
     ASSERT_TRUE(status.ok()) << status.to_string();
