@@ -33,7 +33,7 @@ enum class Paths { kFull, kFromHere };
 [[nodiscard]] core::Status add_external_data(const Library& library, const ReadableForm& readable,
                                              abi::SessionOptions* options, Paths paths_are = Paths::kFull);
 
-// The path relative to the current folder, or `place` itself where there is none.
+// Returns `place` relative to the current folder, or unchanged if no relative path leads to it.
 [[nodiscard]] std::filesystem::path from_here(const std::filesystem::path& place);
 
 }  // namespace latebind::onnxruntime

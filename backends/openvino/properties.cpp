@@ -67,10 +67,35 @@ std::optional<Precision> precision_of(std::string_view word) {
   return found != kPrecisions.end() ? std::optional(*found) : std::nullopt;
 }
 
-unsigned number_or_zero(const Result<std::string>& text) {
+std::optional<unsigned> number_in(const Result<std::string>& text) {
   unsigned value = 0;
-  if (!text.ok() || std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) return 0;
+  if (!text.ok() || std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) return {};
   return std::min(value, core::kCountMax);
+}
+
+// "" if the property is not set.
+std::string_view value_of(const Properties& properties, std::string_view key) {
+  const auto found = std::ranges::find(properties, key, &Properties::value_type::first);
+  return found != properties.end() ? std::string_view(found->second) : std::string_view();
+}
+
+constexpr const char* kThreads = "INFERENCE_NUM_THREADS";
+constexpr const char* kStreams = "NUM_STREAMS";
+constexpr const char* kDistribution = "MODEL_DISTRIBUTION_POLICY";
+
+// The properties for which a model that is computed by one thread needs a stream of the vendor's.
+constexpr std::array kStreamProperties{kStreams,
+                                       kDistribution,
+                                       "AFFINITY",
+                                       "ENABLE_CPU_PINNING",
+                                       "ENABLE_CPU_RESERVATION",
+                                       "ENABLE_HYPER_THREADING",
+                                       "SCHEDULING_CORE_TYPE"};
+
+bool sets_streams(const core::CompileOptions& options) {
+  return std::ranges::any_of(options.properties, [](const auto& property) {
+    return std::ranges::find(kStreamProperties, without_trailing_nul(property.first)) != kStreamProperties.end();
+  });
 }
 
 }  // namespace
@@ -120,8 +145,8 @@ Result<Properties> properties_for(std::string_view device, const core::CompileOp
     const unsigned threads = options.threads != 0 ? options.threads : std::max(processors, 1U);
     unsigned streams = 1;
     if (throughput) streams = options.requests != 0 ? std::min(options.requests, threads) : default_streams(threads);
-    set(properties, "INFERENCE_NUM_THREADS", std::to_string(threads));
-    set(properties, "NUM_STREAMS", std::to_string(streams));
+    set(properties, kThreads, std::to_string(threads));
+    set(properties, kStreams, std::to_string(streams));
     set(properties, kCacheCapacity,
         options.shapes_recur ? kCapacityForRecurring
         : throughput         ? kCapacityForThroughput
@@ -130,16 +155,17 @@ Result<Properties> properties_for(std::string_view device, const core::CompileOp
     set(properties, "PERFORMANCE_HINT_NUM_REQUESTS", std::to_string(options.requests));
   }
   LB_RETURN_IF_ERROR(add_user_properties(properties, options));
+  if (value_of(properties, kStreams) == "1" && value_of(properties, kThreads) == "1" && !sets_streams(options)) {
+    set(properties, kStreams, "0");
+  }
   return properties;
 }
 
 std::size_t kept_shapes(std::string_view device, const Properties& properties) {
   constexpr unsigned kEntriesOfShape = 4;
-  const auto value_of = [&](std::string_view key) {
-    const auto found = std::ranges::find(properties, key, &Properties::value_type::first);
-    return found != properties.end() ? number_or_zero(found->second) : 0U;
-  };
-  return device_base(device) == "CPU" && value_of("NUM_STREAMS") == 1 ? value_of(kCacheCapacity) / kEntriesOfShape : 0;
+  const std::string_view streams = value_of(properties, kStreams);
+  if (device_base(device) != "CPU" || (streams != "0" && streams != "1")) return 0;
+  return number_in(std::string(value_of(properties, kCacheCapacity))).value_or(0) / kEntriesOfShape;
 }
 
 Result<std::string> compiled_property(const Library& library, const abi::CompiledModel* compiled, const char* key) {
@@ -165,9 +191,17 @@ Result<Active> read_back(const Library& library, const abi::CompiledModel* compi
                     device, core::word_of(wanted), word.empty() ? "one that it does not name" : word));
   }
   active.precision = wanted;
-  active.threads = number_or_zero(compiled_property(library, compiled, "INFERENCE_NUM_THREADS"));
-  active.streams = number_or_zero(compiled_property(library, compiled, "NUM_STREAMS"));
-  active.optimal_requests = number_or_zero(compiled_property(library, compiled, "OPTIMAL_NUMBER_OF_INFER_REQUESTS"));
+  const auto threads = number_in(compiled_property(library, compiled, kThreads));
+  const auto streams = number_in(compiled_property(library, compiled, kStreams));
+  active.optimal_requests =
+      number_in(compiled_property(library, compiled, "OPTIMAL_NUMBER_OF_INFER_REQUESTS")).value_or(0);
+  active.threads = threads.value_or(0);
+  if (device_base(device) != "CPU") return active;
+  // Without streams, the vendor reports no threads.
+  if (streams == 0U) active.threads = 1;
+  const auto distribution = compiled_property(library, compiled, kDistribution);
+  const bool is_divided = distribution.ok() && distribution->find("TENSOR_PARALLEL") != std::string::npos;
+  active.loses_errors = (streams == 1U && threads == 1U) || is_divided;
   return active;
 }
 

@@ -32,7 +32,9 @@ inline constexpr std::size_t kPropertiesMax = 32;
 // key. `processors` is the number that this process may use.
 //
 // The CPU gets PERFORMANCE_HINT, INFERENCE_PRECISION_HINT, INFERENCE_NUM_THREADS and NUM_STREAMS, which is 1 for
-// latency and default_streams() for throughput. Other devices do not get `threads`.
+// latency and default_streams() for throughput. With one thread it is 0, so that the calling thread computes and learns
+// of errors (Active::loses_errors), unless the user sets a property that needs a stream. Other devices do not get
+// `threads`.
 [[nodiscard]] core::Result<Properties> properties_for(std::string_view device, const core::CompileOptions& options,
                                                       unsigned processors);
 
@@ -52,10 +54,14 @@ inline constexpr std::size_t kPropertiesMax = 32;
 // What is really active. kUnsupported when the precision is not the requested one.
 struct Active {
   core::Precision precision = core::Precision::kF32;
-  unsigned threads = 0;
-  unsigned streams = 0;
-  unsigned optimal_requests = 0;  // 0 when the vendor does not report it
-  std::size_t kept_shapes = 0;    // see core::ActiveConfig
+  unsigned threads = 0;           // 0 when the vendor does not report it
+  unsigned optimal_requests = 0;  // likewise
+  // Whether ov_infer_request_infer returns success for a run that failed. The CPU plugin (2025.4 to 2026.4) drops the
+  // exception of a run in its one stream of one thread, where the outputs then hold arbitrary data and later runs
+  // repeat the failed one; by its source, also where it divides a model among sockets. A run that is started and waited
+  // for returns its error (decision 178).
+  bool loses_errors = false;
+  std::size_t kept_shapes = 0;  // see core::ActiveConfig
 };
 [[nodiscard]] core::Result<Active> read_back(const Library& library, const abi::CompiledModel* compiled,
                                              std::string_view device, core::Precision wanted);

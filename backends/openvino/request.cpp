@@ -169,13 +169,9 @@ Status Request::compute(const std::atomic<bool>& given_up) {
 
 abi::Code Request::infer() {
   const abi::Api& api = compiled_->library().api;
-  // The CPU plugin (2026.4) loses the error of a run that ov_infer_request_infer computes on one thread, such as
-  // incompatible shapes or a node that it cannot compute; the outputs then hold arbitrary data. It reports the error of
-  // a run that is started and waited for, which costs 8 µs, and 60 µs on a virtual machine that wakes threads slowly.
-  // The wait is in steps because OpenVINO for Windows does not wake from a long one under Wine 8; on Linux, the end of
-  // the run ends the step.
-  const bool tells = device_base(compiled_->device) != "CPU" || compiled_->active.threads != 1;
-  if (tells) return api.ov_infer_request_infer(handle_.get());
+  if (!compiled_->active.loses_errors) return api.ov_infer_request_infer(handle_.get());
+  // This costs 8 µs, and 60 µs on a virtual machine that wakes threads slowly. The wait is in steps because OpenVINO
+  // for Windows does not wake from a long one under Wine 8; on Linux, the end of the run ends the step.
   constexpr std::int64_t kStepMs = 20;
   if (const auto code = api.ov_infer_request_start_async(handle_.get()); code != abi::kOk) return code;
   abi::Code code = abi::kResultNotReady;

@@ -14,6 +14,7 @@
 
 #include "app/model_source.h"
 #include "cli/data/node_text.h"
+#include "cli/data/outline.h"
 #include "cli/data/units.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/client.h"
@@ -254,7 +255,7 @@ std::string text_of(const app::PteFile& opened) {
 }
 
 std::string for_people(const app::InspectReport& report) {
-  if (report.model) return app::to_text(*report.model);
+  if (report.model) return outline(*report.model);
   if (!report.package) return text_of(*report.program);
   std::string text = report.program ? text_of(*report.program) + "\n" : "";
   text += text_of(*report.package, report.files);

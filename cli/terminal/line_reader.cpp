@@ -172,7 +172,8 @@ class LineReader {
     return is_negated ? option : nullptr;
   }
 
-  // Suggests the nearest option, by its letters or by its last word, such as --top-k for -k.
+  // Suggests the nearest option, by its letters, by its last word, such as --top-k for -k, or by its beginning, such as
+  // --certificate for --cert.
   Status unknown_option(std::string_view given) const {
     std::vector<std::string> names;
     for (const Command* command = command_; command != nullptr; command = command->parent()) {
@@ -187,7 +188,8 @@ class LineReader {
     std::vector<std::string_view> words;
     for (const std::string_view name : names)
       words.push_back(behind_hyphens(name));
-    std::string_view word = behind_hyphens(given);
+    const std::string_view whole = behind_hyphens(given);
+    std::string_view word = whole;
     // Single letters resemble all others.
     constexpr std::size_t kLettersMin = 3;
     auto found = std::ranges::find(words, word);
@@ -196,6 +198,11 @@ class LineReader {
     while (found == words.end() && word.find('-') != std::string_view::npos) {
       word.remove_prefix(word.find('-') + 1);
       found = std::ranges::find(words, word);
+    }
+    if (found == words.end() && whole.size() >= kLettersMin) {
+      found = std::ranges::find_if(words, [&](std::string_view known) {
+        return known.size() >= kLettersMin && (known.starts_with(whole) || whole.starts_with(known));
+      });
     }
     return mistake(
         fmt::format("unknown option {}{}", core::quoted(given, kQuoted),

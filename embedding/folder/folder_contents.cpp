@@ -71,6 +71,11 @@ Status report_missing(const ModelFiles& files, const FolderContents& contents, c
   for (const path& file : {contents.tokenizer_file, contents.transformer / kSafetensorsFile}) {
     if (!files.has(file)) LB_RETURN_IF_ERROR(check_openable(files, file));
   }
+  std::error_code error;
+  if (std::filesystem::is_empty(files.place(), error) && !error) {
+    return {StatusCode::kNotFound,
+            fmt::format("{} is an empty folder; {}", platform::quoted(files.place()), kWhatAModelIs)};
+  }
   const auto others = list_onnx_files(files);
   const std::string hint =
       others.empty() ? std::string() : fmt::format("; {}: embedding.onnx_file names one", say_onnx_files("it", others));

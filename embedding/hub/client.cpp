@@ -186,7 +186,9 @@ Status Client::judge(const Question& question, const HttpOutcome& outcome, unsig
     if (asked) pause = std::max(pause, std::chrono::milliseconds(*asked));
   }
   if (note_ && (busy || pause >= kLongWait || std::chrono::steady_clock::now() - attempt_began_ >= kLongWait)) {
-    note_(fmt::format("{}; trying again in {:.1f} s", error.message(), static_cast<double>(pause.count()) / 1000));
+    const bool is_known = error.message() == std::exchange(noted_, error.message());
+    note_(fmt::format("{}; trying again in {:.1f} s", is_known ? "the same again" : error.message(),
+                      static_cast<double>(pause.count()) / 1000));
   }
   for (const auto end = std::chrono::steady_clock::now() + pause; std::chrono::steady_clock::now() < end;) {
     if (cancellation_.is_requested()) return {StatusCode::kCancelled, "cancelled"};

@@ -90,6 +90,7 @@ class Client {
   unsigned unreached_max_ = 5;
   std::chrono::steady_clock::time_point attempt_began_{};
   bool unreachable_ = false;
+  std::string noted_;  // the failure that was reported last
 };
 
 }  // namespace latebind::embedding::hub

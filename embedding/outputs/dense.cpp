@@ -94,7 +94,7 @@ void DenseOutput::complete(std::span<float> row) const {
 Json DenseOutput::describe() const {
   return {{"pooling", name_of_pooling(parameters_.pooling)},
           {"modules", describe_modules(parameters_.modules)},
-          {"length_1", parameters_.normalize},
+          {"normalized", parameters_.normalize},
           {"kept_dimensions", parameters_.kept_dimensions > 0 ? Json(parameters_.kept_dimensions) : Json()},
           {"dimensions", parameters_.matryoshka_dimensions}};
 }

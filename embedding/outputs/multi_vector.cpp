@@ -154,7 +154,7 @@ void MultiVectorOutput::take(std::span<const float> numbers, const ModelEnd& end
 
 Json MultiVectorOutput::describe() const {
   return {{"modules", describe_modules(parameters_.modules)},
-          {"length_1", parameters_.normalize},
+          {"normalized", parameters_.normalize},
           {"compared_by", parameters_.compares_by_mean ? "meanmaxsim" : "maxsim"}};
 }
 

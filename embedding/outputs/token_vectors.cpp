@@ -35,7 +35,7 @@ void TokenVectorsOutput::take(std::span<const float> numbers, const ModelEnd& en
 }
 
 core::Json TokenVectorsOutput::describe() const {
-  return core::Json::object();
+  return {{"pooling", "none"}};
 }
 
 float* take_token_vectors(std::span<const float> numbers, std::size_t dimension, const RowTokens& tokens, float* to) {

@@ -179,7 +179,9 @@ def test_a_model_folder_that_is_none_is_named(tmp_path):
     said = bad(1, "embed", "--model", tmp_path / "none", input="text\n")
     assert str(tmp_path / "none") in said
     said = bad(1, "embed", "--model", tmp_path, input="text\n")
-    assert str(tmp_path) in said
+    assert f"'{tmp_path}' is an empty folder; a model folder holds config.json" in said
+    (tmp_path / "some.txt").touch()
+    assert f"'{tmp_path}' is not a model folder: config.json, " in bad(1, "embed", "--model", tmp_path, input="text\n")
 
 
 FILES = ["config.json", "tokenizer.json", "model.safetensors"]

@@ -12,6 +12,7 @@
 
 #include "cli/data/file_names.h"
 #include "cli/data/nearest.h"
+#include "cli/data/outline.h"
 #include "cli/data/percentile.h"
 #include "cli/data/vector_writer.h"
 #include "cli/terminal/byte_sink.h"
@@ -242,6 +243,41 @@ TEST(PercentileTest, IsTheNearestRank) {
   EXPECT_EQ(percentile({4, 3, 2, 1}, 0.5), 2);
   EXPECT_EQ(percentile({1, 2, 3}, 0.99), 3);
   EXPECT_EQ(percentile({1, 2, 3}, 0), 1);
+}
+
+TEST(OutlineTest, ShowsWhatTheMembersContain) {
+  const core::Json described = {
+      {"name", "a\x1b[31m\nmodel"},
+      {"input",
+       {{"kind", "text"},
+        {"tokens_max", 256},
+        {"token_types", false},
+        {"prompt", "query: "},
+        {"prompts", core::Json::object()}}},
+      {"outputs",
+       {{"dense", {{"modules", {{{"in", 4}, {"bias", true}}, {{"in", 2}, {"bias", nullptr}}}}, {"normalized", true}}}}},
+      {"files", {"config.json", "tokenizer.json"}}};
+  EXPECT_EQ(outline(described),
+            "name   a?[31m model\n"
+            "\n"
+            "input\n"
+            "  kind         text\n"
+            "  tokens max   256\n"
+            "  token types  no\n"
+            "  prompt       'query: '\n"
+            "\n"
+            "outputs\n"
+            "  dense\n"
+            "    modules     in 4, bias yes, in 2\n"
+            "    normalized  yes\n"
+            "\n"
+            "files  config.json, tokenizer.json\n");
+  EXPECT_EQ(outline(core::Json::object()), "");
+}
+
+TEST(OutlineTest, PutsALongListBelowItself) {
+  const std::string name(50, 'n');
+  EXPECT_EQ(outline({{"files", {name, name}}, {"of", 1}}), "files  " + name + "\n       " + name + "\nof     1\n");
 }
 
 }  // namespace

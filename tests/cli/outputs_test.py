@@ -91,6 +91,9 @@ def test_an_output_that_the_model_lacks_is_refused_with_its_outputs():
     assert "its outputs are: score, token_vectors" in message and "`latebind rerank` has them" in message
     described = json.loads(good("inspect", TINY, "--json").stdout)
     assert list(described["outputs"]) == ["dense", "token_vectors"]
+    shown = good("inspect", TINY).stdout
+    assert shown.startswith("name   f32\n\ninput\n  kind ") and "\noutputs\n  dense\n    pooling     mean\n" in shown
+    assert "{" not in shown and "model.safetensors" in shown
 
 
 @pytest.mark.parametrize(("given", "words"), [

@@ -198,7 +198,10 @@ def test_the_cache_stands_in_for_a_hub_that_is_away(hub, place):
 def test_a_name_that_nobody_knows(_, place):
     done = place.run("pull", NAME, HF_ENDPOINT="http://hub.invalid")
     assert done.returncode == 1
-    assert "cannot reach http://hub.invalid:80: its name cannot be resolved" in done.stderr.splitlines()[-1]
+    *noted, last = done.stderr.splitlines()
+    assert "cannot reach http://hub.invalid:80: its name cannot be resolved" in last
+    # The reason stands in the first and the last of these lines, not in each.
+    assert [("cannot reach" in line, "the same again; trying again in" in line) for line in noted] == [(True, False), (False, True)]
 
 
 @pytest.mark.parametrize("endpoint", ["hub.example", "ftp://hub.example", "http://a b", "https://x/?y"])

@@ -149,6 +149,8 @@ def test_options_with_a_value_tell_their_default(command):
         (["embed", "--model", "x", "--nonsense"], ["unknown option '--nonsense'"]),
         (["search", "--model", "x", "--query", "x", "a.txt", "--top-k", "3"], ["unknown option '--top-k'", "did you mean -k?"]),
         (["serve", "--prot", "8080"], ["unknown option '--prot'", "did you mean --port?"]),
+        (["serve", "--tls-certificate", "x"], ["unknown option '--tls-certificate'", "did you mean --tls-cert?"]),
+        (["embed", "--out", "x"], ["unknown option '--out'", "did you mean --output?"]),
         (["embed", "-model", "x"], ["unknown option '-model'", "did you mean --model?"]),
         (["search", "--query", "x", "a.txt"], ["FILE is required", "'a.txt' is taken for MODEL"]),
         (["warm", "--model", "x", "y"], ["unexpected argument 'y'"]),

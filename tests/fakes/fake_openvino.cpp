@@ -372,7 +372,10 @@ FAKE Code ov_compiled_model_get_property(const CompiledModel* compiled, const ch
   if (name == "INFERENCE_PRECISION_HINT") {
     *value = new_text(compiled->precision);
   } else if (name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") {
-    *value = new_text(get("NUM_STREAMS", "4"));
+    const std::string streams = get("NUM_STREAMS", "4");
+    *value = new_text(streams == "0" ? "1" : streams);
+  } else if (name == "INFERENCE_NUM_THREADS" && get("NUM_STREAMS", "") == "0") {
+    *value = new_text("0");  // as the real one
   } else if (is_known(compiled->device, name)) {
     *value = new_text(get(key, "0"));
   } else {

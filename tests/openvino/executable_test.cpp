@@ -72,6 +72,23 @@ TEST_F(ExecutableTest, ASteadyStateMakesNoNewTensors) {
   EXPECT_THAT(values(outputs[0]), ElementsAre(8, 6));
 }
 
+TEST_F(ExecutableTest, OneThreadIsTheCallersAndStartsNothing) {
+  auto* executable = load(kAddModel, {.threads = 1});
+  ASSERT_NE(executable, nullptr);
+  EXPECT_EQ(executable->active().threads, 1U);
+  EXPECT_TRUE(add(*executable).ok());
+  EXPECT_EQ(fake_.calls("ov_infer_request_infer"), 1);
+  EXPECT_EQ(fake_.calls("ov_infer_request_start_async"), 0);
+}
+
+TEST_F(ExecutableTest, WithTheVendorsOneStreamOfOneThreadARunIsStartedAndWaitedFor) {
+  auto* executable = load(kAddModel, {.threads = 1, .properties = {{"NUM_STREAMS", "1"}}});
+  ASSERT_NE(executable, nullptr);
+  EXPECT_TRUE(add(*executable).ok());
+  EXPECT_EQ(fake_.calls("ov_infer_request_infer"), 0);
+  EXPECT_EQ(fake_.calls("ov_infer_request_start_async"), 1);
+}
+
 TEST_F(ExecutableTest, OnOtherDevicesMemoryIsAlwaysSetAnew) {
   fake_.script("device GPU\n");
   auto* executable = load(kAddModel, {.requests = 1}, "GPU");

@@ -49,6 +49,15 @@ TEST(PropertiesTest, OneStreamForLatencyHoweverManyRequests) {
   EXPECT_THAT(properties, Contains(Pair("PERFORMANCE_HINT", "LATENCY")));
 }
 
+TEST(PropertiesTest, OneThreadIsTheCallersUnlessTheUserSetsWhatNeedsAStream) {
+  EXPECT_THAT(made("CPU", {.threads = 1}), Contains(Pair("NUM_STREAMS", "0")));
+  EXPECT_THAT(made("CPU", {.hint = PerformanceHint::kThroughput, .threads = 1}), Contains(Pair("NUM_STREAMS", "0")));
+  EXPECT_THAT(made("CPU", {.properties = {{"INFERENCE_NUM_THREADS", "1"}}}), Contains(Pair("NUM_STREAMS", "0")));
+  for (const char* key : {"NUM_STREAMS", "ENABLE_CPU_PINNING", "SCHEDULING_CORE_TYPE"}) {
+    EXPECT_THAT(made("CPU", {.threads = 1, .properties = {{key, "1"}}}), Contains(Pair("NUM_STREAMS", "1"))) << key;
+  }
+}
+
 TEST(PropertiesTest, AStreamForEachThreadForThroughput) {
   const auto properties = made("CPU", {.hint = PerformanceHint::kThroughput, .threads = 2});
   EXPECT_THAT(properties, Contains(Pair("NUM_STREAMS", "2")));
@@ -84,6 +93,7 @@ TEST(PropertiesTest, TheShapesThatAreKeptAreKnownOfOneStream) {
   };
   EXPECT_EQ(kept("CPU", {.hint = core::PerformanceHint::kLatency}), 24U);
   EXPECT_EQ(kept("CPU", {.properties = {{"CPU_RUNTIME_CACHE_CAPACITY", "40"}}}), 10U);
+  EXPECT_EQ(kept("CPU", {.properties = {{"NUM_STREAMS", "AUTO"}}}), 0U);
   EXPECT_EQ(kept("CPU", {.hint = core::PerformanceHint::kThroughput, .threads = 1}), 4U);
   EXPECT_EQ(kept("CPU", {.hint = core::PerformanceHint::kThroughput, .threads = 2}), 0U);
   EXPECT_EQ(kept("GPU", {}), 0U);

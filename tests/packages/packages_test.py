@@ -39,7 +39,7 @@ PROMISED = [
     "share/doc/latebind/examples/nearest.cpp", "share/doc/latebind/examples/CMakeLists.txt", "lib/pkgconfig/latebind.pc",
     "share/doc/latebind/examples/executorch/embed.cpp",
     "share/doc/latebind/examples/executorch/CMakeLists.txt", "share/doc/latebind/docs/pte-format.md",
-    "share/man/man1/latebind.1", "share/man/man1/latebind-embed.1", "share/bash-completion/completions/latebind",
+    "share/man/man1/latebind.1.gz", "share/man/man1/latebind-embed.1.gz", "share/bash-completion/completions/latebind",
     "share/zsh/site-functions/_latebind", "share/fish/vendor_completions.d/latebind.fish",
     "lib/systemd/system/latebind.service", "lib/systemd/system/latebind.socket",
     "share/doc/latebind/deploy/README.md", "share/doc/latebind/deploy/systemd/serve.env",
@@ -119,6 +119,13 @@ def of_deb(packages, tmp_path_factory):
 def control(packages):
     fields = run("dpkg-deb", "--field", packages / DEB).stdout
     return dict(re.findall(r"^([A-Z][\w-]*): (.*)$", fields, re.MULTILINE))
+
+
+def test_packages_and_wheel_compile_everything_once_and_no_test():
+    commands = run("ninja", "-C", BINARY, "-t", "commands", "packed_files", "wheel_files").stdout
+    compiled = re.findall(r" -c (\S+)$", commands, re.MULTILINE)
+    assert compiled and sorted(compiled) == sorted(set(compiled))
+    assert not [name for name in compiled if "/tests/" in name]
 
 
 def test_every_package_has_its_sum(packages):

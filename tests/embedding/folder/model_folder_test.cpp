@@ -35,7 +35,7 @@ TEST_F(ModelFolderTest, TheSpecificationCanBePrinted) {
   EXPECT_EQ(described["network"]["form"], "weights");
   EXPECT_EQ(described["network"]["files"], core::Json::array({"model.safetensors"}));
   EXPECT_EQ(described["outputs"]["dense"]["pooling"], "mean");
-  EXPECT_EQ(described["outputs"]["dense"]["length_1"], true);
+  EXPECT_EQ(described["outputs"]["dense"]["normalized"], true);
   EXPECT_TRUE(described["outputs"].contains("token_vectors"));
 }
 
