@@ -18,6 +18,7 @@
 #include "core/text/quote.h"
 #include "embedding/folder/auto_encoder_module.h"
 #include "embedding/folder/default_pooling.h"
+#include "embedding/folder/known_modules.h"
 #include "embedding/folder/known_words.h"
 #include "embedding/folder/onnx_files.h"
 #include "embedding/folder/refusals.h"
@@ -197,24 +198,6 @@ Result<std::string> read_normalize(const ModelFiles& files, const path& place, b
   modules.files.push_back(file);
   return input;
 }
-
-// The known modules of either kind of model, for messages.
-constexpr std::array<std::string_view, 12> kModules{
-    "sentence_transformers.models.Transformer",
-    "sentence_transformers.models.Pooling",
-    "sentence_transformers.models.StaticEmbedding",
-    "sentence_transformers.models.Dense",
-    "sentence_transformers.models.LayerNorm",
-    "sentence_transformers.models.Dropout",
-    "sentence_transformers.models.Normalize",
-    "sentence_transformers.models.Router",
-    "sentence_transformers.cross_encoder.modules.LogitScore",
-    "sentence_transformers.sparse_encoder.models.SpladePooling",
-    "sentence_transformers.sparse_encoder.models.SparseAutoEncoder",
-    "sentence_transformers.sparse_encoder.models.SparseStaticEmbedding"};
-constexpr std::array<std::string_view, 4> kTokenModules{
-    "sentence_transformers.models.Transformer", "sentence_transformers.models.Dense",
-    "sentence_transformers.models.Normalize", "sentence_transformers.multi_vector_encoder.models.MultiVectorMask"};
 
 // Returns the error for a module that is unknown, or in the wrong position.
 Status unsupported_module(const path& list, std::string_view type, std::size_t number, std::string_view in,

@@ -230,9 +230,9 @@ void ScoreOutput::take(std::span<const float> numbers, const ModelEnd& /*end*/, 
 }
 
 Json ScoreOutput::describe() const {
-  Json described = {{"labels", parameters_.labels},
-                    {"activation",
-                     std::ranges::find(kScoreFunctions, parameters_.function, &KnownFunction::function)->name}};
+  Json described = {
+      {"labels", parameters_.labels},
+      {"activation", std::ranges::find(kScoreFunctions, parameters_.function, &KnownFunction::function)->name}};
   if (parameters_.token) {
     described["true_token"] = parameters_.token->true_token;
     if (parameters_.token->false_token) described["false_token"] = *parameters_.token->false_token;

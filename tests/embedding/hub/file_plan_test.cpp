@@ -54,11 +54,10 @@ TEST(FilePlanTest, TakesWhatAModelFolderReadsAndTheWeightsLast) {
                            {"tokenizer_config.json", ""},
                            {"vocab.txt", ""}});
   ASSERT_TRUE(files.ok()) << files.status().to_string();
-  EXPECT_THAT(*files,
-              ElementsAre("modules.json", "config_sentence_transformers.json", "README.md", "config.json",
-                          "1_Pooling/config.json", "sentence_bert_config.json", "tokenizer_config.json",
-                          "special_tokens_map.json", "chat_template.jinja", "tokenizer.json", "added_tokens.json",
-                          "model.safetensors"));
+  EXPECT_THAT(*files, ElementsAre("modules.json", "config_sentence_transformers.json", "README.md", "config.json",
+                                  "1_Pooling/config.json", "sentence_bert_config.json", "tokenizer_config.json",
+                                  "special_tokens_map.json", "chat_template.jinja", "tokenizer.json",
+                                  "added_tokens.json", "model.safetensors"));
 }
 
 TEST(FilePlanTest, TakesTheOnnxFileThatIsAskedForInsteadOfWeights) {
