@@ -92,6 +92,12 @@ class IrWriter {
     return emit("MatMul", "opset1", fmt::format(R"(transpose_a="false" transpose_b="{}")", transposes),
                 {of(op.a), of(op.b)});
   }
+  Layer operator()(const primitive::Convolution& op) {
+    const std::int64_t pad = (op.width - 1) / 2;
+    return emit("Convolution", "opset1",
+                fmt::format(R"(strides="1" dilations="1" pads_begin="{0}" pads_end="{0}" auto_pad="explicit")", pad),
+                {of(op.x), of(op.weight)});
+  }
   Layer operator()(const primitive::Reshape& op) {
     return with_numbers("Reshape", "opset1", R"(special_zero="true")", op.x, op.shape);
   }
