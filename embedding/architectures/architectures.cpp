@@ -9,6 +9,7 @@
 #include "embedding/architectures/albert.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/architectures/bert.h"
+#include "embedding/architectures/deberta.h"
 #include "embedding/architectures/distilbert.h"
 #include "embedding/architectures/eurobert.h"
 #include "embedding/architectures/gemma.h"
@@ -55,6 +56,22 @@ constexpr std::array kArchitectures{
                  .read = read_roberta,
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
+    Architecture{.model_type = "deberta",
+                 .name = "DeBERTa",
+                 .checked = kRandomWeights,
+                 .refused = "products of positions with positions",
+                 .tokenizer = {.tokenizer_class = "DebertaTokenizer"},
+                 .read = read_deberta,
+                 .read_classifier = read_context_head,
+                 .read_vocabulary = read_deberta_vocabulary_head},
+    Architecture{.model_type = "deberta-v2",
+                 .name = "DeBERTa v2 and v3",
+                 .checked = kRandomWeights,
+                 .refused = "products of positions with positions",
+                 .tokenizer = {.tokenizer_class = "DebertaV2Tokenizer"},
+                 .read = read_deberta_v2,
+                 .read_classifier = read_context_head,
+                 .read_vocabulary = read_deberta_vocabulary_head},
     Architecture{.model_type = "distilbert",
                  .name = "DistilBERT",
                  .checked = kRandomWeights,

@@ -40,6 +40,13 @@ NETWORKS = {
     # The sum of the tokens' weights.
     "sum": (transformers.BertForMaskedLM, transformers.BertConfig(**SIZES),
             {"pooling_strategy": "sum", "activation_function": "log1p_relu"}),
+    # Its older head, and the newer one, which has no matrix of its own.
+    "deberta": (transformers.DebertaForMaskedLM,
+                transformers.DebertaConfig(**SIZES, embedding_size=20, relative_attention=True,
+                                           pos_att_type=["c2p", "p2c"]), {}),
+    "deberta_v2": (transformers.DebertaV2ForMaskedLM,
+                   transformers.DebertaV2Config(**SIZES, relative_attention=True, position_buckets=8,
+                                                share_att_key=True, pos_att_type=["c2p"], legacy=False), {}),
 }
 
 

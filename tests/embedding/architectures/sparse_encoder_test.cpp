@@ -75,12 +75,12 @@ TEST_P(SparseEncoderFolderTest, GivesTheReferencesWeights) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SparseEncoderFolderTest,
-                         ::testing::Values("albert", "bert", "distilbert", "electra", "modernbert", "mpnet", "roberta",
-                                           "sum", "untied"),
+                         ::testing::Values("albert", "bert", "deberta", "deberta_v2", "distilbert", "electra",
+                                           "modernbert", "mpnet", "roberta", "sum", "untied"),
                          [](const auto& given) { return given.param; });
 
 TEST(SparseEncoderDataTest, EveryRecordedOneIsTried) {
-  EXPECT_EQ(recorded_sparse()["vectors"].size(), 9U);
+  EXPECT_EQ(recorded_sparse()["vectors"].size(), 11U);
 }
 
 }  // namespace
