@@ -10,6 +10,7 @@
 
 #include "app/json_text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/gguf_reference.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
 #include "core/text/counted.h"
@@ -62,9 +63,10 @@ std::string models_for_people(const app::ModelsReport& report) {
                       core::counted(report.cached.size(), "model"), size_text(bytes));
   for (const auto& model : report.cached) {
     const bool is_usable = std::ranges::any_of(model.revisions, &embedding::hub::CachedRevision::is_usable);
-    text += fmt::format("  {}  {}{}{}\n", core::one_line(model.id), size_text(model.bytes),
+    const std::string licence = core::one_line(app::licence_of(model).text());
+    text += fmt::format("  {}  {}{}{}{}\n", core::one_line(model.id), size_text(model.bytes),
                         model.revisions.size() > 1 ? fmt::format(", {} revisions", model.revisions.size()) : "",
-                        is_usable ? "" : ", incomplete");
+                        is_usable ? "" : ", incomplete", licence.empty() ? "" : ", " + licence);
   }
   return text;
 }
@@ -155,11 +157,14 @@ constexpr std::string_view kWeightsText =
     "   the ZIP of today, or the format of releases before 1.6;\n"
     "3. `onnx/model.onnx` or `model.onnx`.\n\n"
     "Nothing in a file of `torch.save()` is executed: its tensors are read as data, and anything else is refused by\n"
-    "name. Weights of f32, f16 and bf16 are used; other types are refused when a network needs them.\n\n";
+    "name. Weights of f32, f16 and bf16 are used; other types are refused when a network needs them.\n\n"
+    "A folder with `adapter_config.json` (PEFT's LoRA, rsLoRA and DoRA) opens with the model that\n"
+    "`base_model_name_or_path` names: a folder, or a name on the hub. The adapter is merged into the weights when the\n"
+    "model is opened ([decision](decisions/0184-adapters.md)).\n\n";
 constexpr std::string_view kNetworksNotes =
     "\n"
     "The following are not supported in any network: cross-attention, pruned heads, quantized checkpoints, adapters\n"
-    "(LoRA), and layers of different sizes. Any other model can be given as an ONNX file in its folder:\n"
+    "other than LoRA, and layers of different sizes. Any other model can be given as an ONNX file in its folder:\n"
     "`onnx/model.onnx`, or the file that `--onnx-file` names.\n\n"
     "If `is_causal` is false in `config.json`, each token of `gemma`, `llama`, `mistral`, `qwen2` and `qwen3` attends\n"
     "to all others, as in transformers 5, unless the network has windows; these are then refused. If it is true, an\n"
@@ -170,7 +175,9 @@ constexpr std::string_view kNetworksNotes =
     "`yarn`, and the `ntk` of GTE's published files; other methods are refused. `position_embedding_type` `alibi`\n"
     "turns `bert` into JinaBERT v2, whose feed-forward part is `geglu`. Scaled positions were compared with the\n"
     "evaluator of the tests, `ntk` with the formula of text-embeddings-inference, and JinaBERT v2 with the BERT of\n"
-    "`transformers` in its other parts, because `transformers` has neither.\n\n"
+    "`transformers` in its other parts, because `transformers` has neither. Qualcomm's compiler has not seen `deberta` "
+    "and\n"
+    "`deberta-v2` yet.\n\n"
     "The norms of decoders, EuroBERT and T5 square numbers, and a square above 65,504 is infinite in f16. Trained\n"
     "weights have not been tried on a device that computes in f16; `latebind verify` compares such a device with\n"
     "another one.\n\n";
@@ -224,9 +231,18 @@ constexpr std::string_view kEncodersText =
     "which share the network of another type. Pairs that are too long are cut as in sentence-transformers, the "
     "longer\n"
     "text first. A network receives token types if it does so in transformers 5: as `model_input_names` says,\n"
-    "otherwise as the tokenizer's class says. `LogitScore` (language models that rerank), other activation "
-    "functions\n"
-    "and default prompts are refused. A network of the list without a known head needs an ONNX file.\n\n"
+    "otherwise as the tokenizer's class says. Other activation functions are refused. A\n"
+    "network of the list without a known head needs an ONNX file.\n\n"
+    "Language models that rerank have `LogitScore` after the network: the score is the number of one token after the\n"
+    "texts, or the difference of two. This works with `gemma`, `llama`, `mistral`, `qwen2` and `qwen3`, whose last\n"
+    "matrix may be the word embeddings. Query and document become messages of the folder's chat template\n"
+    "(`chat_template.jinja`, or `chat_template` in `tokenizer_config.json`), where sentence-transformers does so:\n"
+    "the same tokens, and the same frame around a document that is cut. The part of Jinja that published templates\n"
+    "use is known, and anything else is refused by name\n"
+    "([decision](decisions/0181-templates-are-rendered-here.md)). The default prompt of any cross-encoder is its\n"
+    "instruction, which `--instruct` replaces. Random weights were compared with the reference on OpenVINO, ONNX\n"
+    "Runtime and `native` (`tests/data/rerankers/make.py`). A folder without `modules.json` that holds a language\n"
+    "model is an embedder.\n\n"
     "## Sparse encoders\n\n"
     "Sparse encoders are networks for masked language modelling whose `modules.json` lists `SpladePooling`. A text\n"
     "gets a weight for each entry of the vocabulary, and most weights are zero (`latebind embed`).\n"
@@ -295,6 +311,7 @@ std::string models_reference() {
       "by name, and which of them open.\n\n";
   text += recommended_reference();
   text += kWeightsText;
+  text += gguf_reference();
   text +=
       "## Networks\n\n"
       "Networks are identified by the `model_type` of `config.json`. Each was compared with the results of\n"
@@ -356,8 +373,9 @@ void add_models(Command& program, Action& chosen) {
   Command& app = *program.add_subcommand("models", "Lists recommended models, and those in the hub's cache.");
   app.add_flag("--json", options->json,
                "Prints {recommended: [{model, kind, network, good_for, megabytes, dimension, languages, licence, "
-               "cached}], cache: {folder, bytes, models: [{model, bytes, revisions: [{commit, refs, usable}]}]}}; with "
-               "--networks {architectures: [{model_type, name, checked, refused, cross_encoder}], tokenizer: {part: "
+               "cached}], cache: {folder, bytes, models: [{model, bytes, licence: {name, forbids_commerce}, revisions: "
+               "[{commit, refs, usable}]}]}}; with --networks {architectures: [{model_type, name, checked, refused, "
+               "cross_encoder}], tokenizer: {part: "
                "[type]}}.");
   app.add_flag("--networks", options->networks, "Lists the supported networks and tokenizers instead.");
   app.add_flag("--reference", options->reference, "Prints docs/models.md.");

@@ -48,6 +48,8 @@ struct Modules {
   bool normalize = false;
   // The last of `after_pooling` gives scores instead of a vector.
   bool scores = false;
+  // The configuration of LogitScore, which follows the network: the number of a token is the score.
+  std::optional<std::filesystem::path> token_score_file = std::nullopt;
   // MLMTransformer replaces Transformer, and implies the task.
   bool scores_terms = false;
   // SpladePooling replaces Pooling: the network gives a number for each entry of the vocabulary.
@@ -59,6 +61,8 @@ struct Modules {
   bool of_tokens = false;
   std::optional<std::filesystem::path> mask_file = std::nullopt;
   bool adds_token_ends = false;
+  // The class that stands for Transformer with this network; empty if there is none.
+  std::string_view own_module{};
   // The folder has a modules.json. Otherwise the other files of sentence-transformers are not read.
   bool listed = false;
   // Set if these modules are one of two routes.

@@ -26,8 +26,9 @@ class ScoreOutput final : public Output {
   struct Parameters {
     ScoreFunction function = ScoreFunction::kIdentity;
     std::vector<std::string> labels{};  // the names of the scores, in order
-    // The head of the network, if it is known; otherwise the modules after the pooling give the numbers.
+    // A head of the network, if one is known; otherwise the modules after the pooling give the numbers.
     std::optional<ClassifierHead> head = std::nullopt;
+    std::optional<TokenHead> token = std::nullopt;
     graph::PoolingMode pooling = graph::PoolingMode::kMean;
     std::vector<VectorModule> modules{};
   };

@@ -128,7 +128,7 @@ def test_models_in_the_cache_are_listed(cache):
     assert not found["org/broken"]["revisions"][0]["usable"]
     report = json.loads(good("models", "--json", env=cache.env).stdout)
     assert [one["model"] for one in report["recommended"] if one["cached"]] == [MINILM]
-    for name, usable in (("pytorch_model.bin", True), ("training_args.bin", False), ("model.gguf", False)):
+    for name, usable in (("pytorch_model.bin", True), ("training_args.bin", False), ("model.gguf", True)):
         cache.put(f"org/{name}", FIRST, {"config.json": "config", name: "weights"})
         assert cache.models()[f"org/{name}"]["revisions"][0]["usable"] is usable
     text = good("models", env=cache.env).stdout

@@ -45,6 +45,13 @@ NETWORKS = {
     # The largest numbers of a sparse autoencoder, after the pooling.
     "latents": (transformers.BertModel, transformers.BertConfig(**SIZES),
                 {"input_dim": 32, "hidden_dim": 96, "k": 7, "k_aux": 16}),
+    # Its older head, and the newer one, which has no matrix of its own.
+    "deberta": (transformers.DebertaForMaskedLM,
+                transformers.DebertaConfig(**SIZES, embedding_size=20, relative_attention=True,
+                                           pos_att_type=["c2p", "p2c"]), {}),
+    "deberta_v2": (transformers.DebertaV2ForMaskedLM,
+                   transformers.DebertaV2Config(**SIZES, relative_attention=True, position_buckets=8,
+                                                share_att_key=True, pos_att_type=["c2p"], legacy=False), {}),
 }
 
 

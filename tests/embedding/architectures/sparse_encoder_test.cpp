@@ -77,8 +77,8 @@ TEST_P(SparseEncoderFolderTest, GivesTheReferencesWeights) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SparseEncoderFolderTest,
-                         ::testing::Values("albert", "bert", "distilbert", "electra", "gte", "latents", "modernbert",
-                                           "mpnet", "roberta", "sum", "untied"),
+                         ::testing::Values("albert", "bert", "deberta", "deberta_v2", "distilbert", "electra", "gte",
+                                           "latents", "modernbert", "mpnet", "roberta", "sum", "untied"),
                          [](const auto& given) { return given.param; });
 
 TEST(SparseEncoderDataTest, EveryRecordedOneIsTried) {
