@@ -4,6 +4,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/model_source.h"
 #include "core/platform/digest.h"
 #include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
@@ -57,7 +58,7 @@ Status add_files(const embedding::Specification& model, core::FileDigests* diges
 }  // namespace
 
 Result<std::string> model_digest(const path& place, const std::string& onnx_file, core::FileDigests* digests) {
-  LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place, {.onnx_file = onnx_file}));
+  LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place, folder_options(onnx_file)));
   std::map<std::string, std::string> found;  // digests by file name
   LB_RETURN_IF_ERROR(add_files(folder.documents(), digests, found));
   if (folder.has_routes()) LB_RETURN_IF_ERROR(add_files(*folder.queries(), digests, found));

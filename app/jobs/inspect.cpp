@@ -222,7 +222,8 @@ bool is_model_folder(const std::filesystem::path& place) {
     return std::filesystem::is_regular_file(place / name, error);
   };
   if (core::is_bundle(place)) return false;
-  if (has("config.json") || has("modules.json") || embedding::is_gguf_file(place)) return true;
+  if (has("config.json") || has("modules.json") || has("adapter_config.json")) return true;
+  if (embedding::is_gguf_file(place)) return true;
   const auto gguf = embedding::find_gguf_model(place);
   return !gguf.ok() || gguf->has_value();
 }

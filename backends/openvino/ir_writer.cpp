@@ -43,8 +43,11 @@ constexpr std::string_view kBroadcast = R"(auto_broadcast="numpy")";
 
 class IrWriter {
  public:
-  IrWriter(const graph::Graph& graph, std::size_t tail_offset, bool packs_tokens)
-      : graph_(graph), network_(graph::lower(graph, {.packs_tokens = packs_tokens})), tail_offset_(tail_offset) {}
+  IrWriter(const graph::Graph& graph, std::size_t tail_offset, const IrOptions& options)
+      : graph_(graph),
+        network_(graph::lower(graph, {.packs_tokens = options.packs_tokens})),
+        tail_offset_(tail_offset),
+        keeps_types_(options.keeps_types) {}
 
   Ir write();
 
@@ -63,6 +66,7 @@ class IrWriter {
   Layer operator()(const primitive::Constant& op) { return constant(op.type, op.shape.dims(), op.bytes); }
   Layer operator()(const primitive::Convert& op) {
     const ElementType to = network_.nodes[layers_.size()].type;
+    is_decompression_ = keeps_types_ && std::holds_alternative<graph::Weight>(network_.nodes[op.x.node].op);
     return emit("Convert", "opset1", fmt::format(R"(destination_type="{}")", core::name_of(to)), {of(op.x)}, to);
   }
   Layer operator()(const primitive::Gather& op) {
@@ -91,6 +95,12 @@ class IrWriter {
     const std::string_view transposes = op.transpose_b ? "true" : "false";
     return emit("MatMul", "opset1", fmt::format(R"(transpose_a="false" transpose_b="{}")", transposes),
                 {of(op.a), of(op.b)});
+  }
+  Layer operator()(const primitive::Convolution& op) {
+    const std::int64_t pad = (op.width - 1) / 2;
+    return emit("Convolution", "opset1",
+                fmt::format(R"(strides="1" dilations="1" pads_begin="{0}" pads_end="{0}" auto_pad="explicit")", pad),
+                {of(op.x), of(op.weight)});
   }
   Layer operator()(const primitive::Reshape& op) {
     return with_numbers("Reshape", "opset1", R"(special_zero="true")", op.x, op.shape);
@@ -141,6 +151,8 @@ class IrWriter {
   const graph::Graph& graph_;
   const graph::PrimitiveNetwork network_;
   const std::size_t tail_offset_;
+  const bool keeps_types_;
+  bool is_decompression_ = false;                                                // of the next layer
   std::vector<Layer> layers_;                                                    // by primitive
   std::map<std::pair<std::size_t, std::vector<std::int64_t>>, Layer> integers_;  // by rank and values
   std::size_t layer_count_ = 0;
@@ -157,6 +169,8 @@ IrWriter::Layer IrWriter::emit(std::string_view type, std::string_view opset, st
   const std::string name = public_name_.empty() ? fmt::format("n{}", layer.id) : core::escaped_for_markup(public_name_);
   fmt::format_to(text(), R"(<layer id="{}" name="{}" type="{}" version="{}">)", layer.id, name, type, opset);
   if (!attributes.empty()) fmt::format_to(text(), "<data {}/>", attributes);
+  if (std::exchange(is_decompression_, false))
+    layers_text_ += R"(<rt_info><attribute name="decompression" version="0"/></rt_info>)";
   if (inputs.size() > 0) layers_text_ += "<input>";
   std::size_t port = 0;
   for (const Layer& input : inputs) {
@@ -349,8 +363,8 @@ Ir IrWriter::write() {
 
 }  // namespace
 
-Ir write_ir(const graph::Graph& graph, std::size_t tail_offset, bool packs_tokens) {
-  return IrWriter(graph, tail_offset, packs_tokens).write();
+Ir write_ir(const graph::Graph& graph, std::size_t tail_offset, const IrOptions& options) {
+  return IrWriter(graph, tail_offset, options).write();
 }
 
 }  // namespace latebind::openvino

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
+#include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "embedding/folder/gguf/gguf_model.h"
@@ -155,8 +157,37 @@ ModelOrigin ModelFiles::origin() const {
 }
 
 std::string ModelFiles::relative(const path& file) const {
-  const auto text = file.lexically_normal().lexically_relative(place_.lexically_normal()).generic_u8string();
-  return {text.begin(), text.end()};
+  const auto below = [&](const path& folder) {
+    const auto text = file.lexically_normal().lexically_relative(folder.lexically_normal()).generic_u8string();
+    return std::string(text.begin(), text.end());
+  };
+  if (!base_.empty()) {
+    if (std::string in_base = below(base_); !in_base.empty() && !in_base.starts_with(".."))
+      return fmt::format("{}/{}", kBaseFolder, in_base);
+  }
+  return below(place_);
+}
+
+std::vector<std::string> ModelFiles::folders_with(const path& folder, std::string_view file) const {
+  std::vector<std::string> names;
+  if (package_) {
+    std::string above = relative(folder);
+    above = above == "." ? std::string() : above + "/";
+    const std::string end = fmt::format("/{}", file);
+    for (const auto& [name, reference] : references_) {
+      if (!name.starts_with(above) || !name.ends_with(end) || name.size() <= above.size() + end.size()) continue;
+      std::string between = name.substr(above.size(), name.size() - above.size() - end.size());
+      if (between.find('/') == between.npos) names.push_back(std::move(between));
+    }
+  } else {
+    std::error_code ignored;
+    platform::for_each_entry(folder, ignored, [&](const path& entry) {
+      if (has(entry / file)) names.push_back(platform::path_to_utf8(entry.filename()));
+      return true;
+    });
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 const std::string* ModelFiles::reference_to(const path& file) const {

@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/bundle/choose.h"
 #include "core/bundle/package.h"
@@ -72,9 +74,16 @@ class ModelFiles {
   // Null for a folder, and for a GGUF file.
   [[nodiscard]] const core::Package* package() const { return package_ ? &*package_ : nullptr; }
 
+  // The folder of the base of an adapter, in a bundle.
+  static constexpr const char* kBaseFolder = "base_model";
+  // Adds the folder of the base of an adapter, which is elsewhere. relative() puts its files below kBaseFolder.
+  void add_base(std::filesystem::path base) { base_ = std::move(base); }
+
   // The file's path below the place, "a/b" on every system.
   [[nodiscard]] std::string relative(const std::filesystem::path& file) const;
   [[nodiscard]] bool has(const std::filesystem::path& file) const;
+  // Returns the names of the folders in `folder` that have a file of this name, sorted.
+  [[nodiscard]] std::vector<std::string> folders_with(const std::filesystem::path& folder, std::string_view file) const;
   // Maps the file. Returns kNotFound, kPermissionDenied or kIo.
   [[nodiscard]] core::Result<StoredFile> open_file(const std::filesystem::path& file) const;
   // Returns the file's JSON, or std::nullopt if the file does not exist.
@@ -97,6 +106,7 @@ class ModelFiles {
                                                           const std::filesystem::path& file);
 
   std::filesystem::path place_;
+  std::filesystem::path base_;  // empty if there is none
   std::string name_;
   // Set for a GGUF file, whose path is place_.
   std::shared_ptr<const GgufModel> gguf_;

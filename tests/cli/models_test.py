@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import shutil
+import subprocess
 
 import pytest
 from support import SOURCE, TINY, bad, good, run
@@ -13,6 +14,12 @@ def test_the_reference_in_the_documents_is_what_the_program_says():
     written = (SOURCE / "docs" / "models.md").read_text(encoding="utf-8")
     assert good("models", "--reference").stdout == written, (
         "run: build/release/bin/latebind models --reference > docs/models.md")
+
+
+def test_the_page_of_published_models_is_what_its_data_says():
+    ran = subprocess.run(
+        [str(SOURCE / "scripts" / "generate_published_models"), "--check"], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout
 
 
 def test_json_and_text_name_the_same():
