@@ -28,11 +28,11 @@ constexpr std::size_t kRankMax = 1024;
 
 // Below "encoder.layers.N.".
 constexpr LayerNames kJinaV3Names{.query_key_value = "mixer.Wqkv",
-                                .attended = "mixer.out_proj",
-                                .attended_norm = "norm1",
-                                .wide = "mlp.fc1",
-                                .narrow = "mlp.fc2",
-                                .norm = "norm2"};
+                                  .attended = "mixer.out_proj",
+                                  .attended_norm = "norm1",
+                                  .wide = "mlp.fc1",
+                                  .narrow = "mlp.fc2",
+                                  .norm = "norm2"};
 
 struct JinaV3Config {
   EncoderSizes sizes{};

@@ -38,8 +38,8 @@ std::vector<double> vectors_with_tasks(const graph::Graph& graph, const std::vec
   const auto width = static_cast<std::size_t>(batch.ids.shape[1]);
   for (std::size_t i = 0; i < batch.mask.values.size(); ++i)
     numbers.values.push_back(batch.mask.values[i] == 1 ? tasks[i / width] : 0);
-  return graph::testing::evaluate(
-             graph, {{"input_ids", batch.ids}, {"attention_mask", batch.mask}, {"task_ids", numbers}})
+  return graph::testing::evaluate(graph,
+                                  {{"input_ids", batch.ids}, {"attention_mask", batch.mask}, {"task_ids", numbers}})
       .values;
 }
 
@@ -49,14 +49,15 @@ void expect_row(const std::vector<double>& vectors, std::size_t row, const json&
   for (const json& number : wanted)
     squares += number.get<double>() * number.get<double>();
   for (std::size_t i = 0; i < wanted.size(); ++i)
-    EXPECT_NEAR(vectors[row * wanted.size() + i], wanted[i].get<double>() / std::sqrt(squares), 1e-6) << row << "," << i;
+    EXPECT_NEAR(vectors[row * wanted.size() + i], wanted[i].get<double>() / std::sqrt(squares), 1e-6)
+        << row << "," << i;
 }
 
 // A copy of a network with adapters of tasks beside it.
 void write_tasks(const testing::ScratchFolder& scratch) {
   const auto base = testing::data_folder() / "networks/eurobert";
-  for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "modules.json",
-                           "sentence_bert_config.json", "1_Pooling/config.json"})
+  for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
+                           "modules.json", "sentence_bert_config.json", "1_Pooling/config.json"})
     scratch.write(file, testing::read_file(base / file));
   for (const char* task : {"retrieval", "clustering"}) {
     for (const char* file : {"adapter_config.json", "adapter_model.safetensors"}) {
@@ -120,7 +121,8 @@ TEST(TasksTest, ACallChoosesByNameOrByRole) {
   EXPECT_THAT(unknown.message(), HasSubstr("no task 'other'; it has: retrieval.query, retrieval.passage, separation"));
   tasks = {.names = {"clustering", "retrieval"}, .is_needed = true};
   EXPECT_EQ(*tasks.choose({}, TextRole::kQuery), 2U);
-  EXPECT_THAT(tasks.choose({}, TextRole::kUnspecified).status().message(), HasSubstr("needs a task; it has: clustering"));
+  EXPECT_THAT(tasks.choose({}, TextRole::kUnspecified).status().message(),
+              HasSubstr("needs a task; it has: clustering"));
   EXPECT_THAT(TaskNames().choose("x", TextRole::kUnspecified).status().message(), HasSubstr("it has: none"));
   EXPECT_EQ(*TaskNames().choose({}, TextRole::kQuery), 0U);
 }
@@ -138,8 +140,8 @@ TEST(TasksTest, ATaskHasThePromptOfItsName) {
 TEST(TasksTest, KeysOfTheNetworkCount) {
   const testing::ScratchFolder scratch;
   const auto from = adapters_data() / "jina_v3";
-  for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "modules.json",
-                           "sentence_bert_config.json", "1_Pooling/config.json"})
+  for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
+                           "modules.json", "sentence_bert_config.json", "1_Pooling/config.json"})
     scratch.write(file, testing::read_file(from / file));
   const json config = json::parse(testing::read_file(from / "config.json"));
   const auto status_with = [&](const char* key, const json& value) {
