@@ -21,6 +21,7 @@
 #include "embedding/tables/model2vec.h"
 #include "embedding/weights/adapters/merge_adapter.h"
 #include "embedding/weights/adapters/task_weights.h"
+#include "embedding/weights/auto_encoder.h"
 #include "embedding/weights/model_weights.h"
 #include "embedding/weights/open_tensors.h"
 
@@ -83,6 +84,9 @@ Result<graph::Graph> graph_of(const Specification& model, std::vector<NetworkEnd
         LB_ASSIGN_OR_RETURN(tensors, written_out(tensors));
       }
     }
+    if (file.of_auto_encoder) {
+      LB_ASSIGN_OR_RETURN(tensors, linear_of_auto_encoder(tensors));
+    }
     LB_RETURN_IF_ERROR(weights.add(std::move(tensors), file.place));
   }
   if (const auto& adapter = model.network.adapter) {
@@ -126,9 +130,13 @@ Result<GraphModel> from_weights(const Specification& model, Plan plan) {
                                            : model.files.relative(file),
                                .identity = model.files.identity(file)});
   }
-  // Tensors that were copied from a file, or made of others, are parts without a file.
-  while (network.sources.size() < made.weights().size())
-    network.sources.push_back({.name = fmt::format("copied_{}.bin", network.sources.size()), .identity = {}});
+  // Tensors that were copied from a file, or made of others, are parts without a file. Those that are computed from a
+  // file follow from it.
+  while (network.sources.size() < made.weights().size()) {
+    const bool is_computed = made.weights()[network.sources.size()].computed != nullptr;
+    network.sources.push_back({.name = fmt::format("copied_{}.bin", network.sources.size()),
+                               .identity = is_computed ? "computed from the other files" : ""});
+  }
   network.graph = std::make_shared<const graph::Graph>(std::move(made));
   const auto& roles = model.input.roles;
   return GraphModel{.model = core::Model::from_graph(model.name(), std::move(network)),

@@ -9,6 +9,7 @@
 
 #include "backends/native/groups.h"
 #include "backends/native/run_limits.h"
+#include "backends/native/taken_rows.h"
 
 namespace latebind::native {
 namespace {
@@ -76,6 +77,7 @@ class Computation {
   // Executes a step that treats each row separately, for these rows.
   void do_rows(const Step& step, const Range& range) const;
   void attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const;
+  void gather_neighbours(const Neighbours& step, std::size_t text) const;
   // Reads a row of a table with copy_row() or add_row(). If that fails, the run ends.
   void read_row(const Table& table, bool (Table::*reads)(std::size_t, float*) const noexcept, std::size_t row,
                 float* to) const {
@@ -147,6 +149,7 @@ void Computation::do_rows(const Step& step, const Range& range) const {
             kernels_.multiply(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]);
           },
           [&](const Scale& s) { kernels_.scale(rows(s.x, range), plan_.widths[s.x], s.factor); },
+          [&](const TakeColumns& s) { take_columns(s, const_rows(s.x, range), plan_.widths[s.x], rows(s.y, range)); },
           [&](const Rope& s) {
             const RopeTable& table = plan_.ropes[s.table];
             kernels_.rope(rows(s.x, range), s.heads, table.width, table.angles.cosines.data(),
@@ -170,7 +173,7 @@ void Computation::do_rows(const Step& step, const Range& range) const {
             for (std::size_t r = 0; r < range.count; ++r)
               normalize(x.data + r * x.stride, plan_.widths[s.x]);
           },
-          [](const Attend&) {}},
+          [](const Neighbours&) {}, [](const Attend&) {}},
       step.what);
 }
 
@@ -185,6 +188,7 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
   const std::size_t column = head * width;
   const std::size_t key_column = head * step.key_heads / step.heads * width;
   const DistanceTable* const distances = step.distances ? &plan_.distances[*step.distances] : nullptr;
+  const HeadPlaces places = step.places ? plan_.places[*step.places].of_head(head) : HeadPlaces();
   plan_.product.attend({.query = query.data + column,
                         .key = key.data + key_column,
                         .value = value.data + key_column,
@@ -199,11 +203,17 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
                         .scale = step.scale,
                         .distance_bias = distances == nullptr ? nullptr : distances->of_head(head),
                         .farthest = distances == nullptr ? 0 : distances->farthest,
+                        .places = step.places ? &places : nullptr,
                         .window = step.window,
                         .causal = step.causal,
                         .is_over = [](void* context) { return static_cast<Limits*>(context)->are_reached(); },
                         .context = &limits_},
                        attention);
+}
+
+void Computation::gather_neighbours(const Neighbours& step, std::size_t text) const {
+  const Range range{batch_.first[text] - group_.first_token, batch_.first[text + 1] - batch_.first[text]};
+  take_neighbours(step, const_rows(step.x, range), plan_.widths[step.x], rows(step.y, range));
 }
 
 void Computation::pool(std::size_t text) const {
@@ -273,7 +283,13 @@ void Computation::finish(const Range& texts) const {
 
 void Computation::compute_alone(float* attention) const {
   for (std::size_t i = 0; i < plan_.steps.size();) {
-    if (plan_.steps[i].attends()) {
+    if (const auto* const near = std::get_if<Neighbours>(&plan_.steps[i].what)) {
+      for (std::size_t text = group_.first_text; text < group_.first_text + group_.texts; ++text)
+        gather_neighbours(*near, text);
+      ++i;
+      continue;
+    }
+    if (plan_.steps[i].mixes_tokens()) {
       const auto& step = std::get<Attend>(plan_.steps[i].what);
       for (std::size_t text = group_.first_text; text < group_.first_text + group_.texts; ++text) {
         for (std::size_t head = 0; head < step.heads; ++head) {
@@ -285,7 +301,7 @@ void Computation::compute_alone(float* attention) const {
       continue;
     }
     const auto begin = plan_.steps.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto end = std::find_if(begin, plan_.steps.end(), [](const Step& step) { return step.attends(); });
+    const auto end = std::find_if(begin, plan_.steps.end(), [](const Step& step) { return step.mixes_tokens(); });
     // Blocks of heights as equal as possible.
     const std::size_t blocks = (group_.tokens + kBlockRows - 1) / kBlockRows;
     for (std::size_t block = 0; block < blocks; ++block) {
@@ -316,6 +332,9 @@ void Computation::compute_part(std::size_t member, std::size_t members, Barrier&
       for (std::size_t i = member; i < group_.texts * attention_step->heads && !limits_.are_reached(); i += members) {
         attend(*attention_step, group_.first_text + i / attention_step->heads, i % attention_step->heads, attention);
       }
+    } else if (const auto* const near = std::get_if<Neighbours>(&step.what)) {
+      for (std::size_t i = member; i < group_.texts; i += members)
+        gather_neighbours(*near, group_.first_text + i);
     } else {
       do_rows(step, part_of(group_.tokens, member, members));
     }
@@ -341,8 +360,9 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   std::size_t attention_size = 0;
   for (const Step& step : plan.steps) {
     if (const auto* const attend = std::get_if<Attend>(&step.what)) {
-      attention_size =
-          std::max(attention_size, plan.product.attention_scratch(longest, plan.widths[attend->query] / attend->heads));
+      const std::size_t places = attend->places ? plan.places[*attend->places].places() : 0;
+      attention_size = std::max(
+          attention_size, plan.product.attention_scratch(longest, plan.widths[attend->query] / attend->heads, places));
     }
   }
   if (batch.attention.size() < members) batch.attention.resize(members);

@@ -60,7 +60,7 @@ class IrWriter {
 
   Layer operator()(const graph::Input& op);
   Layer operator()(const graph::Weight& op) {
-    if (op.file != 0) return constant(op.type, op.shape.dims(), graph_.bytes_of(op));
+    if (op.file != 0) return of_other_file(op);
     return stored(op.type, op.shape.dims(), static_cast<std::size_t>(op.offset), graph_.bytes_of(op).size());
   }
   Layer operator()(const primitive::Constant& op) { return constant(op.type, op.shape.dims(), op.bytes); }
@@ -96,6 +96,12 @@ class IrWriter {
     return emit("MatMul", "opset1", fmt::format(R"(transpose_a="false" transpose_b="{}")", transposes),
                 {of(op.a), of(op.b)});
   }
+  Layer operator()(const primitive::Convolution& op) {
+    const std::int64_t pad = (op.width - 1) / 2;
+    return emit("Convolution", "opset1",
+                fmt::format(R"(strides="1" dilations="1" pads_begin="{0}" pads_end="{0}" auto_pad="explicit")", pad),
+                {of(op.x), of(op.weight)});
+  }
   Layer operator()(const primitive::Reshape& op) {
     return with_numbers("Reshape", "opset1", R"(special_zero="true")", op.x, op.shape);
   }
@@ -123,6 +129,8 @@ class IrWriter {
              ElementType output);
   Layer stored(ElementType type, std::span<const std::int64_t> shape, std::size_t offset, std::size_t size);
   Layer constant(ElementType type, std::span<const std::int64_t> shape, std::span<const std::byte> bytes);
+  // A weight that the first file does not have.
+  Layer of_other_file(const graph::Weight& weight);
   Layer numbers(const std::vector<std::int64_t>& values) {
     const auto count = static_cast<std::int64_t>(values.size());
     return integers({&count, 1}, values);
@@ -198,6 +206,20 @@ IrWriter::Layer IrWriter::constant(ElementType type, std::span<const std::int64_
   const std::size_t offset = tail_offset_ + tail_.size();
   tail_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return stored(type, shape, offset, bytes.size());
+}
+
+IrWriter::Layer IrWriter::of_other_file(const graph::Weight& weight) {
+  const auto dims = weight.shape.dims();
+  const core::FilePart& part = graph_.weights()[weight.file];
+  const auto size = core::byte_size_of(weight.type, weight.shape);
+  if (part.computed == nullptr || !size.ok()) return constant(weight.type, dims, graph_.bytes_of(weight));
+  // Computed in its place, because all of the part would be as large as the model.
+  tail_.reserve(part.bytes.bytes.size());
+  const std::size_t begin = (tail_.size() + kAlignment - 1) / kAlignment * kAlignment;
+  tail_.resize(begin + *size);
+  const auto place = std::as_writable_bytes(std::span(tail_)).subspan(begin);
+  if (!part.computed->read(weight.offset, place)) std::ranges::copy(graph_.bytes_of(weight), place.begin());
+  return stored(weight.type, dims, tail_offset_ + begin, *size);
 }
 
 IrWriter::Layer IrWriter::integers(std::span<const std::int64_t> shape, const std::vector<std::int64_t>& values) {

@@ -19,6 +19,7 @@
 #include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/classifier_head.h"
+#include "embedding/architectures/token_head.h"
 #include "embedding/architectures/vocabulary_head.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/weights/model_weights.h"
@@ -49,13 +50,14 @@ struct LayerNormModule {
 };
 using VectorModule = std::variant<DenseModule, LayerNormModule>;
 
-// One end of a network: what it computes. Without any of the first four members, it is the text's vector: the tokens'
+// One end of a network: what it computes. Without any of the first five members, it is the text's vector: the tokens'
 // vectors pooled, after `modules` and `normalize`.
 struct NetworkEnd {
   bool hidden_states = false;                               // each token's vector, as the encoder returns it
   bool token_vectors = false;                               // each token's vector, after `modules` and `normalize`
   std::optional<ClassifierHead> classifier = std::nullopt;  // a number for each label
   std::optional<VocabularyHead> vocabulary = std::nullopt;  // a number for each entry of the vocabulary
+  std::optional<TokenHead> token = std::nullopt;            // the number of a token, or the difference of two
   // With `vocabulary`, returns the numbers of every token instead of their maximum.
   bool terms_of_tokens = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
@@ -97,7 +99,8 @@ class Network {
   // i64 [batch, tokens], with texts padded at the end. It has one output for each end, which is one of
   //
   //   sentence_embedding  [batch, dimension]
-  //   logits              [batch, labels], or [batch, tokens, vocabulary] with `terms_of_tokens`
+  //   logits              [batch, labels], or [batch, tokens, vocabulary] with `terms_of_tokens`, or [batch, 1] with
+  //                       `token`
   //   last_hidden_state   [batch, tokens, hidden]
   //   token_vectors       [batch, tokens, dimension]
   //   term_logits         [batch, vocabulary], the maximum over the tokens for each vocabulary entry
@@ -122,9 +125,11 @@ struct Architecture {
   // config.json then has; empty if there is none.
   std::string_view own_module{};
   std::string_view own_module_key{};
-  // Null if networks for sequence classification, or for masked language modelling, are not supported.
+  // Null if networks for sequence classification, for masked language modelling, or for language modelling, are not
+  // supported.
   ReadClassifierHead* read_classifier = nullptr;
   ReadVocabularyHead* read_vocabulary = nullptr;
+  ReadTokenHead* read_token = nullptr;
 };
 
 [[nodiscard]] std::span<const Architecture> architectures();

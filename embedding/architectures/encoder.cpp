@@ -297,10 +297,34 @@ Result<Value> EncoderBuilder::score_terms(Value x, const VocabularyHead& head) {
   return graph_.add(std::move(terms));
 }
 
+Result<Value> EncoderBuilder::score_tokens(Value x, Value mask, const TokenHead& head) {
+  constexpr std::string_view kWeight = ".weight";
+  std::string matrix = prefix_ + words_.substr(0, words_.size() - kWeight.size());
+  prefix_.clear();
+  if (!head.may_be_words || weights_.contains(head.matrix + std::string(kWeight))) matrix = head.matrix;
+  x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = graph::PoolingMode::kLastToken});
+  const auto number_of = [&](std::uint32_t token) -> Result<Value> {
+    LB_ASSIGN_OR_RETURN(Value number, linear_of(x, matrix, sizes_.hidden, 1, token, sizes_.vocabulary, false));
+    if (!head.soft_cap) return number;
+    number = graph_.add(graph::Scale{.x = number, .factor = 1 / *head.soft_cap});
+    number = graph_.add(graph::Activation{.x = number, .function = graph::ActivationFunction::kTanh});
+    return graph_.add(graph::Scale{.x = number, .factor = *head.soft_cap});
+  };
+  LB_ASSIGN_OR_RETURN(const Value score, number_of(head.true_token));
+  if (!head.false_token) return score;
+  LB_ASSIGN_OR_RETURN(Value other, number_of(*head.false_token));
+  other = graph_.add(graph::Scale{.x = other, .factor = -1});
+  return graph_.add(graph::Add{.a = score, .b = other});
+}
+
 Result<graph::GraphOutput> EncoderBuilder::end_of(Value x, Value mask, const NetworkEnd& end) {
   if (end.hidden_states) return graph::GraphOutput{x, "last_hidden_state"};
   if (end.classifier) {
     LB_ASSIGN_OR_RETURN(x, classify(x, mask, *end.classifier));
+    return graph::GraphOutput{x, "logits"};
+  }
+  if (end.token) {
+    LB_ASSIGN_OR_RETURN(x, score_tokens(x, mask, *end.token));
     return graph::GraphOutput{x, "logits"};
   }
   if (end.vocabulary) {

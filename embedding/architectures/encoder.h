@@ -134,6 +134,7 @@ class EncoderBuilder {
   [[nodiscard]] core::Result<graph::GraphOutput> end_of(graph::Value x, graph::Value mask, const NetworkEnd& end);
   [[nodiscard]] core::Result<graph::Value> classify(graph::Value x, graph::Value mask, const ClassifierHead& head);
   [[nodiscard]] core::Result<graph::Value> score_terms(graph::Value x, const VocabularyHead& head);
+  [[nodiscard]] core::Result<graph::Value> score_tokens(graph::Value x, graph::Value mask, const TokenHead& head);
   [[nodiscard]] core::Result<graph::Value> head_layer(graph::Value x, const HeadLayer& layer, std::size_t width);
   [[nodiscard]] core::Result<graph::Value> after_pooling(graph::Value x, const DenseModule& dense);
   [[nodiscard]] core::Result<graph::Value> after_pooling(graph::Value x, const LayerNormModule& module);

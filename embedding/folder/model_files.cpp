@@ -13,7 +13,8 @@
 #include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
-#include "embedding/folder/gguf.h"
+#include "embedding/folder/gguf/gguf_model.h"
+#include "embedding/folder/weights_files.h"
 
 namespace latebind::embedding {
 namespace {
@@ -63,15 +64,15 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
   files.place_ = platform::anchored(place);
   const bool is_folder = std::filesystem::is_directory(place, error);
   if (is_folder && !std::filesystem::exists(place / core::kManifestFile, error)) {
+    LB_ASSIGN_OR_RETURN(const auto only_gguf, find_gguf_model(place));
+    if (only_gguf) return open_gguf(place, *only_gguf);
     files.name_ = own_name(place);
     return files;
   }
+  if (!is_folder && is_gguf_file(place)) return open_gguf(place, place);
   auto opened = core::Package::open(place);
   if (!opened.ok()) {
     if (core::is_bundle(place) || opened.status().code() != StatusCode::kInvalidModel) return opened.status();
-    if (const auto part = core::FilePart::open(place); part.ok()) {
-      if (const auto origin = read_gguf_origin(part->bytes.bytes)) return refuse_gguf(place, *origin);
-    }
     return Status(StatusCode::kInvalidModel,
                   fmt::format("cannot open the model {}: it is a file and no bundle ({}); {}", platform::quoted(place),
                               opened.status().message(), kWhatAModelIs));
@@ -79,6 +80,17 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
   files.package_ = *std::move(opened);
   files.name_ = own_name(place);
   LB_RETURN_IF_ERROR(files.read_package());
+  return files;
+}
+
+Result<ModelFiles> ModelFiles::open_gguf(const path& place, const path& file) {
+  ModelFiles files;
+  files.place_ = platform::anchored(file);
+  LB_ASSIGN_OR_RETURN(GgufModel model, GgufModel::open(files.place_));
+  files.gguf_ = std::make_shared<const GgufModel>(std::move(model));
+  files.name_ = platform::path_to_utf8(file.stem());
+  // The folder's name says more if it is a repository of the hub.
+  if (const ModelOrigin origin = origin_of(place); !origin.source.empty()) files.name_ = own_name(place);
   return files;
 }
 
@@ -140,6 +152,7 @@ Status ModelFiles::read_package() {
 }
 
 ModelOrigin ModelFiles::origin() const {
+  if (gguf_) return origin_of(place_.parent_path());
   return package_ ? ModelOrigin{} : origin_of(place_);
 }
 
@@ -184,11 +197,27 @@ const std::string* ModelFiles::reference_to(const path& file) const {
 
 bool ModelFiles::has(const path& file) const {
   if (package_) return reference_to(file) != nullptr;
+  if (gguf_) return relative(file) == kGgufFile || gguf_->find(relative(file)).has_value();
   std::error_code error;
   return std::filesystem::is_regular_file(file, error);
 }
 
+std::optional<path> ModelFiles::on_disk(const path& file) const {
+  if (package_) return std::nullopt;
+  if (!gguf_) return file;
+  return relative(file) == kGgufFile ? std::optional(gguf_->file()) : std::nullopt;
+}
+
 Result<StoredFile> ModelFiles::open_file(const path& file) const {
+  if (gguf_) {
+    const auto text = gguf_->find(relative(file));
+    if (text) return StoredFile{platform::path_to_utf8(file), {.bytes = *text}};
+    const auto weights = on_disk(file);
+    if (!weights)
+      return Status(StatusCode::kNotFound, fmt::format("{}: there is no such file", platform::quoted(file)));
+    LB_ASSIGN_OR_RETURN(auto part, core::FilePart::open(*weights));
+    return StoredFile{platform::path_to_utf8(*weights), std::move(part)};
+  }
   const std::string* reference = reference_to(file);
   if (package_ && reference == nullptr) {
     return Status(StatusCode::kNotFound, fmt::format("{}: there is no such file", platform::quoted(file)));

@@ -16,7 +16,9 @@
 #include "core/platform/os_error.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
+#include "embedding/folder/auto_encoder_module.h"
 #include "embedding/folder/default_pooling.h"
+#include "embedding/folder/known_modules.h"
 #include "embedding/folder/known_words.h"
 #include "embedding/folder/onnx_files.h"
 #include "embedding/folder/refusals.h"
@@ -197,22 +199,6 @@ Result<std::string> read_normalize(const ModelFiles& files, const path& place, b
   return input;
 }
 
-// The known modules of either kind of model, for messages.
-constexpr std::array<std::string_view, 10> kModules{
-    "sentence_transformers.models.Transformer",
-    "sentence_transformers.models.Pooling",
-    "sentence_transformers.models.StaticEmbedding",
-    "sentence_transformers.models.Dense",
-    "sentence_transformers.models.LayerNorm",
-    "sentence_transformers.models.Dropout",
-    "sentence_transformers.models.Normalize",
-    "sentence_transformers.models.Router",
-    "sentence_transformers.sparse_encoder.models.SpladePooling",
-    "sentence_transformers.sparse_encoder.models.SparseStaticEmbedding"};
-constexpr std::array<std::string_view, 4> kTokenModules{
-    "sentence_transformers.models.Transformer", "sentence_transformers.models.Dense",
-    "sentence_transformers.models.Normalize", "sentence_transformers.multi_vector_encoder.models.MultiVectorMask"};
-
 // Returns the error for a module that is unknown, or in the wrong position.
 Status unsupported_module(const path& list, std::string_view type, std::size_t number, std::string_view in,
                           std::span<const std::string_view> known, std::string_view listed) {
@@ -271,8 +257,8 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
                                 : is_own   ? std::string_view("Transformer")
                                            : module.kind();
   if (modules.of_tokens && number > 0) return read_token_module(files, module.type, kind, number, place, modules);
-  const bool is_open =
-      (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores && !modules.pools_terms;
+  const bool is_open = (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores &&
+                       !modules.pools_terms && modules.latents_kept == 0;
   if (kind == "SparseStaticEmbedding" && number == 0) {
     modules.transformer = place;
     modules.is_term_table = true;
@@ -299,6 +285,11 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
     return {};
   }
   const bool has_folder = place != folder && place != modules.transformer;
+  if (kind == "LogitScore" && follows_network && has_folder) {
+    modules.token_score_file = place / "config.json";
+    modules.files.push_back(*modules.token_score_file);
+    return {};
+  }
   if (kind == "Normalize" && is_open) {
     LB_ASSIGN_OR_RETURN(const std::string vectors, read_normalize(files, place, has_folder, modules));
     if (vectors != kVector) {
@@ -313,10 +304,13 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
   // The module must have a separate folder, because weights in the model's folder are the transformer's.
   if ((kind == "Dense" || kind == "LayerNorm") && is_open && has_folder)
     return read_after_pooling(files, std::string(kind), place, modules);
-  return unsupported_module(file, module.type, number, "", kModules,
-                            "supported are Transformer and Pooling, or StaticEmbedding, then any of Dense, LayerNorm "
-                            "and Dropout and, perhaps, Normalize, in this order, or Transformer and SpladePooling, or "
-                            "SparseStaticEmbedding; or a Router to such modules as the first");
+  if (kind == "SparseAutoEncoder" && is_open && has_folder) return read_auto_encoder(files, place, modules);
+  return unsupported_module(
+      file, module.type, number, "", kModules,
+      "supported are Transformer and Pooling, or StaticEmbedding, then any of Dense, LayerNorm "
+      "and Dropout and, perhaps, Normalize or SparseAutoEncoder, in this order, or Transformer and "
+      "SpladePooling, or Transformer and LogitScore, or SparseStaticEmbedding; or a Router to such modules as the "
+      "first");
 }
 
 }  // namespace

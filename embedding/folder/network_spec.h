@@ -19,7 +19,7 @@
 namespace latebind::embedding {
 
 // The head on top of a network's encoder; std::monostate for no head.
-using NetworkHead = std::variant<std::monostate, ClassifierHead, VocabularyHead>;
+using NetworkHead = std::variant<std::monostate, ClassifierHead, VocabularyHead, TokenHead>;
 
 struct NetworkSpec {
   // The network, if config.json describes one of a known architecture; else null.

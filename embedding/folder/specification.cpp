@@ -10,7 +10,9 @@
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
 #include "embedding/folder/default_pooling.h"
+#include "embedding/folder/gguf/gguf_model.h"
 #include "embedding/folder/licence.h"
+#include "embedding/folder/read_chat_frame.h"
 #include "embedding/folder/read_lengths.h"
 #include "embedding/folder/read_network.h"
 #include "embedding/folder/read_prompts.h"
@@ -64,6 +66,7 @@ Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, c
                   .tokenizer_class = contents.tokenizer_class,
                   .prompts = given.prompts};
   if (kind.input == &kPairInput) {
+    LB_ASSIGN_OR_RETURN(input.frame, read_chat_frame(given.files, given.modules, contents));
     input.token_types = tells_token_types(*contents.config.read, contents.tokenizer_config.read,
                                           tokenizer_of_network(*contents.config.read));
   }
@@ -117,6 +120,7 @@ std::vector<path> list_small_files(const Declaration& given, const NetworkSpec& 
     for (const std::string_view name : {kSpecialTokensFile, kAddedTokensFile})
       list.push_back(contents.tokenizer_file.parent_path() / name);
   }
+  if (reads_more) list.push_back(contents.tokenizer / kChatTemplateFile);
   if (expands_queries) list.push_back(contents.tokenizer / kSpecialTokensFile);
   if (modules.pooling_file) list.push_back(*modules.pooling_file);
   std::ranges::copy(modules.files, std::back_inserter(list));
@@ -162,7 +166,8 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
         contents.of_transformer,
         {.takes_logits = head != nullptr,
          .module_output_name = head != nullptr ? head->module_output_name : TransformerUse().module_output_name,
-         .has_roles = kind->has_roles}));
+         .has_roles = kind->has_roles,
+         .takes_messages = kind->input == &kPairInput}));
     LB_ASSIGN_OR_RETURN(read.network, read_network(given, head));
   }
   LB_ASSIGN_OR_RETURN(auto own_output, kind->read(given, read.network));
@@ -180,7 +185,9 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
       beside.push_back(file);
     }
   }
-  if (!modules.listed && kind->assumes_pooling) {
+  if (files.gguf() != nullptr) {
+    read.assumed = files.gguf()->assumed();
+  } else if (!modules.listed && kind->assumes_pooling) {
     read.assumed = say_default_pooling(files, *contents.config.read, modules.pooling);
   }
   const bool expands_queries = read.input.roles && read.input.roles->query.expansion;
@@ -250,6 +257,7 @@ Json Specification::describe() const {
   in = {{"kind", input.kind->name},         {"tokenizer", files.relative(input.tokenizer_file)},
         {"tokens_max", input.max_tokens},   {"token_types", input.token_types},
         {"prompts", input.prompts.by_name}, {"default_prompt", input.prompts.by_default}};
+  if (input.frame != nullptr) in["template"] = files.relative(platform::path_from_utf8(input.frame->file()));
   if (!input.prompts.tasks.names.empty()) in["tasks"] = input.prompts.tasks.names;
   if (input.roles) {
     for (const auto& [role, spec] :
@@ -266,6 +274,7 @@ Json Specification::describe() const {
               {"files", names_of(network.term_table_file ? std::vector{*network.term_table_file} : large_files())},
               {"hidden_size", network.hidden_size}};
   if (network.adapter) computed["adapter"] = {{"base", network.adapter->config.base}};
+  if (files.gguf() != nullptr) computed["types"] = files.gguf()->types();
   if (network.network != nullptr) {
     computed["vocabulary"] = network.network->vocabulary_size();
     computed["positions"] = network.network->tokens_max();

@@ -15,7 +15,8 @@ namespace latebind::embedding {
 struct TransformerUse {
   bool takes_logits = false;  // the model takes the numbers of a head
   std::string_view module_output_name = "token_embeddings";
-  bool has_roles = false;  // queries and documents may have different lengths
+  bool has_roles = false;       // queries and documents may have different lengths
+  bool takes_messages = false;  // texts may be taken in a chat template
 };
 
 // Accepts keys without effect, and keys that request the default. Returns kUnsupported or kInvalidModel for all others,

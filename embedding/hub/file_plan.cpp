@@ -1,8 +1,10 @@
 #include "embedding/hub/file_plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -203,7 +205,8 @@ Result<std::vector<std::string>> small_files_of(const Route& route, const Names&
   std::vector<std::string> names;
   for (const std::string& folder : route.folders)
     names.push_back(folder + "config.json");
-  for (const char* name : {"sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json"})
+  for (const char* name :
+       {"sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja"})
     names.push_back(transformer + name);
   names.push_back(tokenizer);
   for (const std::string& name : made.files)
@@ -230,6 +233,23 @@ Result<std::vector<std::string>> large_files_of(const Route& route, const Names&
   return names;
 }
 
+// The files of a repository that has its weights in GGUF alone: the only one, which is a model by itself.
+Result<std::vector<std::string>> plan_gguf(const std::vector<std::string>& files, const std::string& model) {
+  std::vector<std::string> found;
+  std::ranges::copy_if(files, std::back_inserter(found), [](const std::string& name) {
+    return name.ends_with(".gguf") && name.find('/') == std::string::npos;
+  });
+  if (found.size() == 1) return found;
+  constexpr std::size_t kShownMax = 24;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(found.size(), kShownMax); ++i)
+    shown.push_back(core::printable(found[i]));
+  return Status(StatusCode::kUnsupported,
+                fmt::format("'{}' has its weights in {} GGUF files ({}{}), and none can be chosen by the repository's "
+                            "name: download one, and give that file as the model",
+                            model, found.size(), fmt::join(shown, ", "), shown.size() < found.size() ? ", …" : ""));
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> plan_files(const std::vector<std::string>& files, const ReadFile& read,
@@ -239,12 +259,7 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
     return std::ranges::any_of(files, [end](const std::string& name) { return name.ends_with(end); });
   };
   const bool has_others = has(".safetensors") || has(".onnx") || has(kTorchFile) || has(kTorchIndexFile);
-  if (has(".gguf") && !has_others) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("'{}' has its weights in GGUF, which is not supported: use the repository with "
-                              "model.safetensors that they were made from, which its page on the hub names",
-                              model));
-  }
+  if (has(".gguf") && !has_others) return plan_gguf(files, model);
   std::vector<std::string> lists;
   LB_ASSIGN_OR_RETURN(const std::vector<Route> routes, read_routes(there, read, lists));
   std::vector<std::string> plan;

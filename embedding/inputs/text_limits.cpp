@@ -35,7 +35,7 @@ core::Result<TokenLimits> TextLimits::of_call(const TextOptions& options, const 
 }
 
 core::Result<TextLimits> text_limits(const Specification& model, std::size_t wanted) {
-  TextLimits limits(TokenLimits{.token_types = model.input.token_types});
+  TextLimits limits(TokenLimits{.token_types = model.input.token_types, .frame = model.input.frame});
   LB_ASSIGN_OR_RETURN(limits.document.max_tokens, model.token_limit(wanted));
   if (!model.input.roles) return limits;
   const Roles& roles = *model.input.roles;

@@ -19,6 +19,8 @@
 
 namespace latebind::embedding {
 
+class ChatFrame;
+
 // Which tokens have a vector, for models with a vector for each token.
 struct TokenFilter {
   std::vector<std::int32_t> left_out{};  // ascending
@@ -48,8 +50,10 @@ struct TokenLimits {
   bool keep_end = false;
   // The tokens of the second text of a pair have type 1.
   bool token_types = false;
-  // The prompt before every text, but not before ids; UTF-8.
+  // The prompt before every text and before the first text of a pair, but not before ids; UTF-8.
   std::string prompt{};
+  // Two texts become one row in this frame, in which the prompt is the instruction. Null for pairs of the tokenizer.
+  std::shared_ptr<const ChatFrame> frame{};
   // The number of tokens at the front of a text with a prompt that pooling leaves out.
   std::size_t prompt_tokens = 0;
   std::optional<Filling> filling = std::nullopt;
@@ -123,6 +127,8 @@ class TokenTable {
   void append(const TokenTable& other);
 
  private:
+  // The row of two texts in limits.frame.
+  [[nodiscard]] core::Status add_framed(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair);
   // Returns kInvalidModel if the model does not know an id from `begin` on.
   [[nodiscard]] core::Status check(std::size_t begin, const TokenLimits& limits) const;
   [[nodiscard]] core::Status add_ids(std::span<const std::int32_t> ids, const TokenLimits& limits,

@@ -9,10 +9,18 @@
 #include "core/text/quote.h"
 
 namespace latebind::embedding {
+namespace {
 
 using core::Result;
 using core::Status;
 using core::StatusCode;
+
+Status no_file_has(std::string_view tensor) {
+  return {StatusCode::kInvalidModel,
+          fmt::format("no file of the model could have the tensor '{}'", core::printable(tensor))};
+}
+
+}  // namespace
 
 std::optional<std::string_view> ModelWeights::File::own_name(std::string_view name) const {
   if (!name.starts_with(place)) return std::nullopt;
@@ -82,19 +90,17 @@ std::vector<std::string> ModelWeights::names() const {
 Result<StoredTensor> ModelWeights::find_stored(std::string_view wanted, std::span<const std::int64_t> shape) const {
   const std::string name = stored_name(wanted);
   const File* const file = file_of(name);
-  if (file == nullptr) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("no file of the model could have the tensor '{}'", core::printable(name)));
-  }
+  if (file == nullptr) return no_file_has(name);
   return file->tensors.find(*file->own_name(name), shape);
 }
 
 Result<graph::Weight> ModelWeights::find(std::string_view wanted, std::span<const std::int64_t> shape) const {
   const std::string name = stored_name(wanted);
-  LB_ASSIGN_OR_RETURN(const StoredTensor tensor, find_stored(name, shape));
-  LB_ASSIGN_OR_RETURN(const core::Shape dims, core::Shape::make(tensor.shape));
   const File* const file = file_of(name);
-  const auto with_copies = [](const File& one) { return !one.tensors.copies().bytes.empty(); };
+  if (file == nullptr) return no_file_has(name);
+  LB_ASSIGN_OR_RETURN(const StoredTensor tensor, file->tensors.locate(*file->own_name(name), shape));
+  LB_ASSIGN_OR_RETURN(const core::Shape dims, core::Shape::make(tensor.shape));
+  const auto with_copies = [](const File& one) { return !one.tensors.copies().bytes.bytes.empty(); };
   const auto copies_before = [&](const File* end) {
     return static_cast<std::size_t>(std::count_if(files_.data(), end, with_copies));
   };
@@ -117,7 +123,7 @@ std::vector<core::FilePart> ModelWeights::parts() const {
   for (const File& file : files_)
     parts.push_back(file.tensors.part());
   for (const File& file : files_) {
-    if (!file.tensors.copies().bytes.empty()) parts.push_back({.bytes = file.tensors.copies()});
+    if (!file.tensors.copies().bytes.bytes.empty()) parts.push_back(file.tensors.copies());
   }
   for (const File& file : replacing_)
     parts.push_back(file.tensors.part());

@@ -15,6 +15,8 @@ Access access_of(const Step& step) {
                             return Access{.reads = {s.x, s.y}, .writes = {s.x}};
                           },
                           [](const Scale& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
+                          [](const TakeColumns& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
+                          [](const Neighbours& s) { return Access{.by_rows = false, .reads = {s.x}, .writes = {s.y}}; },
                           [](const Rope& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
                           [](const Convert& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
                           [](const Multiply& s) { return Access{.by_rows = false, .reads = {s.x}, .writes = {s.y}}; },

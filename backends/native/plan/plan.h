@@ -2,7 +2,8 @@
 // be used by any number of threads.
 //
 // A slot is a matrix with a row for each token of the texts that are computed together; after the pooling, it has a row
-// for each text. A slot is reused when its value is no longer needed. All steps but Attend treat each token separately.
+// for each text. A slot is reused when its value is no longer needed. All steps but Attend and Neighbours treat each
+// token separately.
 // Therefore a thread can execute several of them on a block of rows that stays in the cache, or, if there are few
 // tokens, the threads can divide a step by columns. A slot whose value is needed only between such steps has only the
 // rows of one block.
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "backends/native/memory/weights.h"
+#include "backends/native/plan/place_tables.h"
 #include "core/graph/graph.h"
 #include "core/result.h"
 
@@ -54,6 +56,22 @@ struct AddRows {
 struct MultiplyRows {
   Slot x = 0;
   Slot y = 0;
+};
+
+// y = of each `width` columns of x, `count` from `first` on
+struct TakeColumns {
+  Slot x = 0;
+  Slot y = 0;
+  std::size_t width = 1;
+  std::size_t first = 0;
+  std::size_t count = 1;
+};
+
+// y[t, i · count + k] = x[t + k - (count - 1) / 2, i], 0 beyond the ends of the text
+struct Neighbours {
+  Slot x = 0;
+  Slot y = 0;
+  std::size_t count = 1;  // odd
 };
 
 // x rotated by its positions, head by head
@@ -115,6 +133,7 @@ struct Attend {
   std::size_t key_heads = 1;
   float scale = 1;
   std::optional<std::size_t> distances{};  // index in Plan::distances
+  std::optional<std::size_t> places{};     // index in Plan::places
   std::size_t window = SIZE_MAX;
   bool causal = false;
 };
@@ -125,13 +144,16 @@ struct Normalize {
 };
 
 struct Step {
-  std::variant<LookUp, AddTerms, Copy, AddRows, MultiplyRows, Scale, Rope, Convert, Multiply, Norm, RmsNorm, Activate,
-               Normalize, Attend>
+  std::variant<LookUp, AddTerms, Copy, AddRows, MultiplyRows, Scale, TakeColumns, Neighbours, Rope, Convert, Multiply,
+               Norm, RmsNorm, Activate, Normalize, Attend>
       what;
   // If threads share steps, all of them must have finished the earlier steps.
   bool waits = false;
 
-  [[nodiscard]] bool attends() const { return std::holds_alternative<Attend>(what); }
+  // Whether a row of the result depends on other tokens of its text.
+  [[nodiscard]] bool mixes_tokens() const {
+    return std::holds_alternative<Attend>(what) || std::holds_alternative<Neighbours>(what);
+  }
 };
 
 // Rows in position tables, counted as by graph::PositionLookup.
@@ -195,13 +217,14 @@ struct Plan {
   std::optional<graph::Input> mask;  // std::nullopt if no step needs it
 
   std::vector<Step> steps;
-  // The steps on the pooled vectors. The first rows of a slot are those of the texts. None of these steps is an Attend.
+  // The steps on the pooled vectors. The first rows of a slot are those of the texts. None of these steps mixes tokens.
   std::vector<Step> text_steps;
   std::vector<std::size_t> widths;  // of each slot
   Layout layout;
   PackedMatrices matrices;
   std::vector<RopeTable> ropes;
   std::vector<DistanceTable> distances;
+  std::vector<PlaceTable> places;
   std::size_t positions_max = 0;                // tokens of a text; 0: any number
   std::optional<CountedPlaces> counted_places;  // std::nullopt: a token's place is its position in the text
   bool by_distance = false;                     // attention depends on the distance between two tokens
