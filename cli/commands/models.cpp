@@ -10,7 +10,7 @@
 
 #include "app/json_text.h"
 #include "cli/commands/command.h"
-#include "cli/commands/gguf_reference.h"
+#include "cli/commands/weights_reference.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
 #include "core/text/counted.h"
@@ -148,19 +148,6 @@ constexpr std::string_view kThreeResultsText =
     "those\n"
     "of `--mix` and `mix`. Results were compared with FlagEmbedding's formulas for random weights on OpenVINO, ONNX\n"
     "Runtime and `native` (`tests/cli/m3_test.py`). An ONNX file has only the own output.\n\n";
-constexpr std::string_view kWeightsText =
-    "## Weights\n\n"
-    "The first of these forms that a folder has is used, and is the one that `latebind pull` downloads:\n\n"
-    "1. `model.safetensors`, or its pieces, which `model.safetensors.index.json` lists;\n"
-    "2. `pytorch_model.bin`, or its pieces, which `pytorch_model.bin.index.json` lists, as `torch.save()` writes "
-    "them:\n"
-    "   the ZIP of today, or the format of releases before 1.6;\n"
-    "3. `onnx/model.onnx` or `model.onnx`.\n\n"
-    "Nothing in a file of `torch.save()` is executed: its tensors are read as data, and anything else is refused by\n"
-    "name. Weights of f32, f16 and bf16 are used; other types are refused when a network needs them.\n\n"
-    "A folder with `adapter_config.json` (PEFT's LoRA, rsLoRA and DoRA) opens with the model that\n"
-    "`base_model_name_or_path` names: a folder, or a name on the hub. The adapter is merged into the weights when the\n"
-    "model is opened ([decision](decisions/0184-adapters.md)).\n\n";
 constexpr std::string_view kNetworksNotes =
     "\n"
     "The following are not supported in any network: cross-attention, pruned heads, quantized checkpoints, adapters\n"
@@ -310,8 +297,7 @@ std::string models_reference() {
       "its lists, with `--json` for programs. [published-models.md](published-models.md) lists 300 published models\n"
       "by name, and which of them open.\n\n";
   text += recommended_reference();
-  text += kWeightsText;
-  text += gguf_reference();
+  text += weights_reference();
   text +=
       "## Networks\n\n"
       "Networks are identified by the `model_type` of `config.json`. Each was compared with the results of\n"

@@ -91,7 +91,7 @@ TEST_P(NetworkTest, AgreesWithTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(All, NetworkTest,
                          ::testing::Values("albert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert",
-                                           "electra", "ernie", "eurobert", "gemma", "gemma3_text", "gte", "jina_bert",
+                                           "electra", "ernie", "eurobert", "gemma", "gemma3_text", "gte", "jina_bert", "jina_embeddings_v3",
                                            "llama", "mistral", "modernbert", "mpnet", "mt5", "nomic_bert", "qwen2",
                                            "qwen3", "roberta", "t5", "xlm-roberta-xl"),
                          name_of_network);
@@ -176,7 +176,7 @@ TEST_P(ConfigKeysTest, WhatChangesTheNumbersIsReadOrRefused) {
 
 INSTANTIATE_TEST_SUITE_P(All, ConfigKeysTest,
                          ::testing::Values("albert", "bert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert",
-                                           "electra", "ernie", "eurobert", "gemma", "gemma3_text", "gte", "jina_bert",
+                                           "electra", "ernie", "eurobert", "gemma", "gemma3_text", "gte", "jina_bert", "jina_embeddings_v3",
                                            "llama", "mistral", "modernbert", "mpnet", "mt5", "nomic_bert", "qwen2",
                                            "qwen3", "roberta", "t5", "xlm-roberta-xl"),
                          name_of_network);
@@ -350,7 +350,7 @@ TEST(JinaBertConfigTest, RefusesWhatItDoesNotKnowByName) {
 TEST(AddedKeysTest, WhatEveryNetworkHasIsRefusedByName) {
   for (const char* name :
        {"albert", "deberta",     "deberta-v2", "deberta-v2-conv", "distilbert", "electra", "ernie",         "eurobert",
-        "gemma",  "gemma3_text", "gte",        "jina_bert",       "llama",      "mistral", "modernbert",    "mpnet",
+        "gemma",  "gemma3_text", "gte",        "jina_bert", "jina_embeddings_v3",       "llama",      "mistral", "modernbert",    "mpnet",
         "mt5",    "nomic_bert",  "qwen2",      "qwen3",           "roberta",    "t5",      "xlm-roberta-xl"}) {
     SCOPED_TRACE(name);
     const json config = network_config(name);
