@@ -158,9 +158,7 @@ constexpr std::string_view kWeightsText =
     "3. `onnx/model.onnx` or `model.onnx`.\n\n"
     "Nothing in a file of `torch.save()` is executed: its tensors are read as data, and anything else is refused by\n"
     "name. Weights of f32, f16 and bf16 are used; other types are refused when a network needs them.\n\n"
-    "A folder with `adapter_config.json` (PEFT's LoRA, rsLoRA and DoRA) opens with the model that\n"
-    "`base_model_name_or_path` names: a folder, or a name on the hub. The adapter is merged into the weights when the\n"
-    "model is opened ([decision](decisions/0184-adapters.md)).\n\n";
+    "A folder with `adapter_config.json` (LoRA) is merged with its base ([how](decisions/0184-adapters.md)).\n\n";
 constexpr std::string_view kNetworksNotes =
     "\n"
     "The following are not supported in any network: cross-attention, pruned heads, quantized checkpoints, adapters\n"
