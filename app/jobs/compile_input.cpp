@@ -10,6 +10,7 @@
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
 #include "core/bundle/package_identity.h"
+#include "embedding/folder/gguf/gguf_model.h"
 #include "embedding/hub/content_check.h"
 
 namespace latebind::app {
@@ -87,7 +88,7 @@ Result<CompileInput> read_compile_input(const std::string& model, bool add, cons
                   fmt::format("{} is already a bundle: {} adds compiled models to it", model, client.name("add")));
   }
   std::error_code error;
-  if (!std::filesystem::is_regular_file(place, error)) {
+  if (!std::filesystem::is_regular_file(place, error) || embedding::is_gguf_file(place)) {
     auto read = read_folder(place, onnx_file, client);
     if (!read.ok()) return embedding::hub::with_damage(read.status(), place);
     return read;

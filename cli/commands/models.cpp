@@ -10,7 +10,7 @@
 
 #include "app/json_text.h"
 #include "cli/commands/command.h"
-#include "cli/commands/gguf_reference.h"
+#include "cli/commands/weights_reference.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
 #include "core/text/counted.h"
@@ -148,17 +148,6 @@ constexpr std::string_view kThreeResultsText =
     "those\n"
     "of `--mix` and `mix`. Results were compared with FlagEmbedding's formulas for random weights on OpenVINO, ONNX\n"
     "Runtime and `native` (`tests/cli/m3_test.py`). An ONNX file has only the own output.\n\n";
-constexpr std::string_view kWeightsText =
-    "## Weights\n\n"
-    "The first of these forms that a folder has is used, and is the one that `latebind pull` downloads:\n\n"
-    "1. `model.safetensors`, or its pieces, which `model.safetensors.index.json` lists;\n"
-    "2. `pytorch_model.bin`, or its pieces, which `pytorch_model.bin.index.json` lists, as `torch.save()` writes "
-    "them:\n"
-    "   the ZIP of today, or the format of releases before 1.6;\n"
-    "3. `onnx/model.onnx` or `model.onnx`.\n\n"
-    "Nothing in a file of `torch.save()` is executed: its tensors are read as data, and anything else is refused by\n"
-    "name. Weights of f32, f16 and bf16 are used; other types are refused when a network needs them.\n\n"
-    "A folder with `adapter_config.json` (LoRA) is merged with its base ([how](decisions/0184-adapters.md)).\n\n";
 constexpr std::string_view kNetworksNotes =
     "\n"
     "The following are not supported in any network: cross-attention, pruned heads, quantized checkpoints, adapters\n"
@@ -173,7 +162,9 @@ constexpr std::string_view kNetworksNotes =
     "`yarn`, and the `ntk` of GTE's published files; other methods are refused. `position_embedding_type` `alibi`\n"
     "turns `bert` into JinaBERT v2, whose feed-forward part is `geglu`. Scaled positions were compared with the\n"
     "evaluator of the tests, `ntk` with the formula of text-embeddings-inference, and JinaBERT v2 with the BERT of\n"
-    "`transformers` in its other parts, because `transformers` has neither.\n\n"
+    "`transformers` in its other parts, because `transformers` has neither. Qualcomm's compiler has not seen `deberta` "
+    "and\n"
+    "`deberta-v2` yet.\n\n"
     "The norms of decoders, EuroBERT and T5 square numbers, and a square above 65,504 is infinite in f16. Trained\n"
     "weights have not been tried on a device that computes in f16; `latebind verify` compares such a device with\n"
     "another one.\n\n";
@@ -306,8 +297,7 @@ std::string models_reference() {
       "its lists, with `--json` for programs. [published-models.md](published-models.md) lists 300 published models\n"
       "by name, and which of them open.\n\n";
   text += recommended_reference();
-  text += kWeightsText;
-  text += gguf_reference();
+  text += weights_reference();
   text +=
       "## Networks\n\n"
       "Networks are identified by the `model_type` of `config.json`. Each was compared with the results of\n"

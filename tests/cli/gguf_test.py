@@ -56,7 +56,7 @@ def test_a_folder_with_one_is_the_model_and_inspect_says_what_it_is(tmp_path):
         assert "whether vectors are normalized" in described["assumed"]
     assert embed(tmp_path, "native:CPU") == pytest.approx(embed(DATA / "qwen3.gguf", "native:CPU"), abs=1e-7)
     shutil.copy(DATA / "qwen2.gguf", tmp_path / "other.gguf")
-    assert "2 GGUF files; name one" in bad(2, "embed", tmp_path, "--text", "x")
+    assert "2 GGUF files; name one" in bad(1, "embed", tmp_path, "--text", "x")
 
 
 def test_a_bundle_of_one_gives_the_same(tmp_path):

@@ -113,8 +113,9 @@ Result<GgufNames> GgufNames::of(const GgufHeader& header) {
   LB_ASSIGN_OR_RETURN(const auto key_heads, header.whole(place + "head_count_kv"));
   names.heads_ = static_cast<std::size_t>(heads.value_or(0));
   names.key_heads_ = static_cast<std::size_t>(key_heads.value_or(names.heads_));
-  constexpr std::size_t kGgufHeadsMax = 4096;
-  if (names.heads_ == 0 || names.heads_ > kGgufHeadsMax || names.key_heads_ == 0 || names.key_heads_ > kGgufHeadsMax) {
+  constexpr std::size_t kLlamaHeadsMax = 4096;
+  if (names.heads_ == 0 || names.heads_ > kLlamaHeadsMax || names.key_heads_ == 0 ||
+      names.key_heads_ > kLlamaHeadsMax) {
     return core::Status(core::StatusCode::kInvalidModel,
                         fmt::format("{}: {} heads and {} of keys", header.name(), names.heads_, names.key_heads_));
   }
