@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(All, SparseEncoderFolderTest,
                          [](const auto& given) { return given.param; });
 
 TEST(SparseEncoderDataTest, EveryRecordedOneIsTried) {
-  EXPECT_EQ(recorded_sparse()["vectors"].size(), 11U);
+  EXPECT_EQ(recorded_sparse()["vectors"].size(), 13U);
 }
 
 }  // namespace
