@@ -87,11 +87,11 @@ Result<VocabularyHead> read_electra_vocabulary_head(const Json& config, const pa
 }
 
 Result<VocabularyHead> read_gte_vocabulary_head(const Json& config, const path& file) {
-  // The first files and transformers call the norm differently, and transformers has one activation.
-  if (config.value("model_type", "") == "gte")
-    return with_tie(head_of("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder"), config, file);
   VocabularyHead head = head_of("lm_head.dense", "lm_head.norm", "lm_head.decoder");
-  LB_ASSIGN_OR_RETURN(head.layer.activation, read_activation(config, "hidden_act", file));
+  // In transformers' class this is GELU, whatever the file says.
+  if (config.value("model_type", "") != "gte") {
+    LB_ASSIGN_OR_RETURN(head.layer.activation, read_activation(config, "hidden_act", file));
+  }
   return with_tie(std::move(head), config, file);
 }
 

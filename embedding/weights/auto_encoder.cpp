@@ -1,6 +1,7 @@
 #include "embedding/weights/auto_encoder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
 #include <cstring>
@@ -17,6 +18,9 @@ namespace latebind::embedding {
 namespace {
 
 using core::Result;
+
+// The decoder has the same matrix, and safetensors files have it under one of the two names.
+constexpr std::string_view kTiedMatrix = "decoder.linear.weight";
 
 Result<std::vector<float>> numbers_of(const TensorFile& weights, std::string_view name,
                                       std::span<const std::int64_t> shape) {
@@ -49,10 +53,15 @@ std::string file_of(const std::vector<std::int64_t>& shape, std::span<const floa
 }  // namespace
 
 Result<TensorFile> linear_of_auto_encoder(const TensorFile& weights) {
-  // A file without the matrix, or with one of another rank, is refused by find().
-  std::vector<std::int64_t> shape = weights.shape_of("encoder.weight").value_or(std::vector<std::int64_t>{0, 0});
-  if (shape.size() != 2) shape = {0, 0};
-  LB_ASSIGN_OR_RETURN(const auto matrix, numbers_of(weights, "encoder.weight", shape));
+  // A file without the matrix is refused by find().
+  const std::string_view name = weights.contains(kTiedMatrix) ? kTiedMatrix : "encoder.weight";
+  const auto shape = weights.shape_of(name).value_or(std::vector<std::int64_t>{0, 0});
+  if (shape.size() != 2) {
+    return core::Status(core::StatusCode::kInvalidModel,
+                        fmt::format("{} has the shape [{}], a matrix was expected",
+                                    place_of_tensor(weights.name(), name), fmt::join(shape, ",")));
+  }
+  LB_ASSIGN_OR_RETURN(const auto matrix, numbers_of(weights, name, shape));
   LB_ASSIGN_OR_RETURN(const auto before, numbers_of(weights, "pre_bias", {&shape[1], 1}));
   LB_ASSIGN_OR_RETURN(auto bias, numbers_of(weights, "latent_bias", {&shape[0], 1}));
   for (std::size_t row = 0; row < bias.size(); ++row) {

@@ -163,7 +163,9 @@ class Embedder(TextEncoder[Vectors]):
         Raises:
             the errors of encode(); the first one ends the stream.
         """
-        options = self._options(*self._shape(normalize, dimensions), prompt_name=prompt_name, prompt=prompt, role=role, task=task)
+        options = self._options(
+            *self._shape(normalize, dimensions), prompt_name=prompt_name, prompt=prompt, role=role, task=task
+        )
         until = Deadline(deadline)
         size = positive(window_texts, "window_texts")
         source = source_of([texts] if isinstance(texts, str) else texts)

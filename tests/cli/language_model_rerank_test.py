@@ -67,9 +67,9 @@ def test_what_is_refused_by_name(tmp_path):
     lines = tmp_path / "lines.txt"
     lines.write_text("a text\n")
     asked = ("--query", "q", lines)
-    assert "--instruct is for --rerank" in bad("search", "--model", TINY, "--instruct", "x", *asked).stderr
+    assert "--instruct is for --rerank" in bad(2, "search", "--model", TINY, "--instruct", "x", *asked)
     late = SOURCE / "tests" / "data" / "multi_vector_encoders" / "bert"
-    assert "--instruct is for cross-encoders" in bad("rerank", "--model", late, "--instruct", "x", *asked).stderr
+    assert "--instruct is for cross-encoders" in bad(1, "rerank", "--model", late, "--instruct", "x", *asked)
     folder = tmp_path / "model"
     shutil.copytree(FOLDER / "qwen3", folder)
     template = folder / "chat_template.jinja"
@@ -80,12 +80,12 @@ def test_what_is_refused_by_name(tmp_path):
         ("{{ raise_exception('no such role') }}", "no such role"),
     ):
         template.write_text(text)
-        refused = bad("rerank", "--model", folder, *asked).stderr
+        refused = bad(1, "rerank", "--model", folder, *asked)
         assert words in refused and "chat_template.jinja" in refused
     template.unlink()
     assert "'modality_config' has 'message', but there is neither a chat_template.jinja" in bad(
-        "rerank", "--model", folder, *asked
-    ).stderr
+        1, "rerank", "--model", folder, *asked
+    )
     score = folder / "1_LogitScore" / "config.json"
     template.write_text("{% for m in messages %}{{ m.content }}{% endfor %}")
     for config, words in (
@@ -94,4 +94,4 @@ def test_what_is_refused_by_name(tmp_path):
         ({"true_token_id": 1, "module_input_name": "logits"}, "'module_input_name' is 'logits'"),
     ):
         score.write_text(json.dumps(config))
-        assert words in bad("rerank", "--model", folder, *asked).stderr
+        assert words in bad(1, "rerank", "--model", folder, *asked)

@@ -131,9 +131,9 @@ def test_what_is_not_known_is_refused_by_name(model):
     change(model / "config.json", id2label={"0": "x", "1": "y"})
     assert "classifier.weight" in refusal(model)
     listed = json.loads((model / "modules.json").read_text())
-    other = {"idx": 1, "name": "1", "path": "1", "type": "sentence_transformers.cross_encoder.modules.LogitScore"}
+    other = {"idx": 1, "name": "1", "path": "1", "type": "sentence_transformers.cross_encoder.modules.Unheard"}
     (model / "modules.json").write_text(json.dumps([*listed, other]))
-    assert "LogitScore' as number 2 is not supported" in refusal(model)
+    assert "Unheard' as number 2 is not supported" in refusal(model)
 
 
 def test_a_head_that_is_not_known_is_refused(model):

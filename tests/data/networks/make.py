@@ -163,6 +163,11 @@ NETWORKS = {
         JinaBert,
         JinaBertConfig(**(BERT_SIZES | {"hidden_size": 36, "num_attention_heads": 6}), type_vocab_size=2),
     ),
+    "jina_embeddings_v3": (
+        transformers.JinaEmbeddingsV3Model,
+        transformers.JinaEmbeddingsV3Config(
+            **BERT_SIZES, type_vocab_size=1, rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
+    ),
     # All biases that its configuration knows.
     "llama": (
         transformers.LlamaForCausalLM,
@@ -266,7 +271,7 @@ SEED_SIZES = {
 
 # Networks that stand for another class of tokenizer than tiny-bert's, which would make other tokens of its file.
 CLASSES_OF_THEIR_OWN = [
-    "albert", "deberta", "deberta-v2", "deberta-v2-conv", "eurobert", "gemma", "gemma3_text", "gte", "llama", "mistral", "mpnet", "mt5", "qwen2", "qwen3", "roberta", "t5",
+    "albert", "deberta", "deberta-v2", "deberta-v2-conv", "eurobert", "gemma", "gemma3_text", "gte", "jina_embeddings_v3", "llama", "mistral", "mpnet", "mt5", "qwen2", "qwen3", "roberta", "t5",
     "xlm-roberta-xl",
 ]  # fmt: skip
 

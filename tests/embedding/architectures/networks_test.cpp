@@ -92,8 +92,8 @@ TEST_P(NetworkTest, AgreesWithTheReference) {
 INSTANTIATE_TEST_SUITE_P(All, NetworkTest,
                          ::testing::Values("albert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert",
                                            "electra", "ernie", "eurobert", "gemma", "gemma3_text", "gte", "jina_bert",
-                                           "llama", "mistral", "modernbert", "mpnet", "mt5", "nomic_bert", "qwen2",
-                                           "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                                           "jina_embeddings_v3", "llama", "mistral", "modernbert", "mpnet", "mt5",
+                                           "nomic_bert", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
                          name_of_network);
 
 // Each key of config.json taken away, or with another value: the same vectors, or a refusal.
@@ -177,8 +177,8 @@ TEST_P(ConfigKeysTest, WhatChangesTheNumbersIsReadOrRefused) {
 INSTANTIATE_TEST_SUITE_P(All, ConfigKeysTest,
                          ::testing::Values("albert", "bert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert",
                                            "electra", "ernie", "eurobert", "gemma", "gemma3_text", "gte", "jina_bert",
-                                           "llama", "mistral", "modernbert", "mpnet", "mt5", "nomic_bert", "qwen2",
-                                           "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                                           "jina_embeddings_v3", "llama", "mistral", "modernbert", "mpnet", "mt5",
+                                           "nomic_bert", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
                          name_of_network);
 
 // Of the recorded folders in which no file names a class (tests/data/tokenizer_folders/make.py).
@@ -348,10 +348,30 @@ TEST(JinaBertConfigTest, RefusesWhatItDoesNotKnowByName) {
 
 // transformers reads these, too, though few files have them: as said, or refused.
 TEST(AddedKeysTest, WhatEveryNetworkHasIsRefusedByName) {
-  for (const char* name :
-       {"albert", "deberta",     "deberta-v2", "deberta-v2-conv", "distilbert", "electra", "ernie",         "eurobert",
-        "gemma",  "gemma3_text", "gte",        "jina_bert",       "llama",      "mistral", "modernbert",    "mpnet",
-        "mt5",    "nomic_bert",  "qwen2",      "qwen3",           "roberta",    "t5",      "xlm-roberta-xl"}) {
+  for (const char* name : {"albert",
+                           "deberta",
+                           "deberta-v2",
+                           "deberta-v2-conv",
+                           "distilbert",
+                           "electra",
+                           "ernie",
+                           "eurobert",
+                           "gemma",
+                           "gemma3_text",
+                           "gte",
+                           "jina_bert",
+                           "jina_embeddings_v3",
+                           "llama",
+                           "mistral",
+                           "modernbert",
+                           "mpnet",
+                           "mt5",
+                           "nomic_bert",
+                           "qwen2",
+                           "qwen3",
+                           "roberta",
+                           "t5",
+                           "xlm-roberta-xl"}) {
     SCOPED_TRACE(name);
     const json config = network_config(name);
     const auto with = [&](const char* key, const json& value) {
