@@ -19,6 +19,9 @@ using core::StatusCode;
 
 // An order of magnitude more than any known model uses.
 constexpr std::int64_t kFarthestMax = 4096;
+// Two orders of magnitude more than any known model has.
+constexpr std::int64_t kExpertsMax = 1024;
+constexpr std::int64_t kConvolutionMax = 256;
 // The largest number of elements in a table of cosines.
 constexpr std::int64_t kTurnsMax = std::int64_t{1} << 24;
 
@@ -135,20 +138,56 @@ class Rules {
     if (op.linear_bias) LB_RETURN_IF_ERROR(check_slopes(*op.linear_bias, op.heads));
     if (op.distance_bias && op.linear_bias) return misfit("attention with two biases of distances");
     if (op.rotary) LB_RETURN_IF_ERROR(check_rotary(*op.rotary, shape_of(op.query)[2] / op.heads));
+    if (op.soft_cap && (!std::isfinite(*op.soft_cap) || *op.soft_cap <= 0))
+      return misfit(fmt::format("attention capped at {}", *op.soft_cap));
+    if (op.may_be_unattended && has_convolution()) return misfit("convolution of tokens that may be unattended");
     if (op.window && (*op.window < 0 || *op.window > kFarthestMax))
       return misfit(fmt::format("attention within {} tokens", *op.window));
     return as(op.query);
   }
 
+  Result<Type> operator()(const Convolution& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("convolution", op.x));
+    const Shape& shape = shape_of(op.x);
+    if (shape.rank() != 3) return misfit(fmt::format("convolution of {}", text_of(op.x)));
+    LB_RETURN_IF_ERROR(check_mask("convolution", op.x, op.mask));
+    LB_RETURN_IF_ERROR(check_weight(op.weight, 2));
+    const std::int64_t count = op.weight.shape[1];
+    if (op.weight.shape[0] != shape[2] || count < 1 || count > kConvolutionMax)
+      return misfit(fmt::format("'{}' {} for {}", op.weight.name, op.weight.shape.to_string(), text_of(op.x)));
+    if (op.bias) LB_RETURN_IF_ERROR(check_columns(*op.bias, op.x));
+    if (may_be_unattended()) return misfit("convolution of tokens that may be unattended");
+    return as(op.x);
+  }
+
+  Result<Type> operator()(const Experts& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("experts", op.x));
+    LB_RETURN_IF_ERROR(check_numbers("experts", op.router));
+    const Shape& shape = shape_of(op.x);
+    Shape router = shape;
+    if (shape.rank() == 3 && shape_of(op.router).rank() == 3) router[2] = shape_of(op.router)[2];
+    if (shape.rank() != 3 || !(shape_of(op.router) == router))
+      return misfit(fmt::format("experts for {} by {}", text_of(op.x), text_of(op.router)));
+    const std::int64_t experts = router[2];
+    if (experts < 1 || experts > kExpertsMax || op.chosen < 1 || op.chosen > experts)
+      return misfit(fmt::format("{} of {} experts", op.chosen, experts));
+    for (const Weight* weight : {&op.wide, &op.narrow}) {
+      LB_RETURN_IF_ERROR(check_weight(*weight, 2));
+      const bool fits = weight->shape[1] == shape[2] && weight->shape[0] > 0 && weight->shape[0] % experts == 0 &&
+                        weight->shape == op.wide.shape;
+      if (!fits) {
+        return misfit(fmt::format("'{}' {} of {} experts for {}", weight->name, weight->shape.to_string(), experts,
+                                  text_of(op.x)));
+      }
+    }
+    if (op.bias) LB_RETURN_IF_ERROR(check_columns(*op.bias, op.x));
+    return as(op.x);
+  }
+
   Result<Type> operator()(const LayerNorm& op) const {
     LB_RETURN_IF_ERROR(check_numbers("layer norm", op.x));
-    const auto check = [&](const Weight& weight) -> Status {
-      LB_RETURN_IF_ERROR(check_weight(weight, 1));
-      if (is_end_of(weight.shape, shape_of(op.x))) return {};
-      return misfit(fmt::format("'{}' {} for {}", weight.name, weight.shape.to_string(), text_of(op.x)));
-    };
-    LB_RETURN_IF_ERROR(check(op.weight));
-    if (op.bias) LB_RETURN_IF_ERROR(check(*op.bias));
+    LB_RETURN_IF_ERROR(check_columns(op.weight, op.x));
+    if (op.bias) LB_RETURN_IF_ERROR(check_columns(*op.bias, op.x));
     return as(op.x);
   }
 
@@ -171,11 +210,7 @@ class Rules {
     const Shape& shape = shape_of(op.x);
     if (shape.rank() != 3) return misfit(fmt::format("pooling {}", text_of(op.x)));
     LB_RETURN_IF_ERROR(check_mask("pooling", op.x, op.mask));
-    const bool may_be_unattended = std::ranges::any_of(graph_.nodes(), [](const Node& node) {
-      const auto* const attention = std::get_if<Attention>(&node.op);
-      return attention != nullptr && attention->may_be_unattended;
-    });
-    if (may_be_unattended) return misfit("pooling tokens that may be unattended");
+    if (may_be_unattended()) return misfit("pooling tokens that may be unattended");
     return Type{ElementType::kF32, Shape{shape[0], shape[2]}};
   }
 
@@ -220,6 +255,23 @@ class Rules {
     const Shape& shape = shape_of(query);
     const bool fits = shape.rank() == 3 && heads > 0 && shape[2] % heads == 0;
     return fits ? Status() : misfit(fmt::format("attention with {} heads of {}", heads, text_of(query)));
+  }
+  // Checks for one number for each column of the value.
+  [[nodiscard]] Status check_columns(const Weight& weight, Value value) const {
+    LB_RETURN_IF_ERROR(check_weight(weight, 1));
+    if (is_end_of(weight.shape, shape_of(value))) return {};
+    return misfit(fmt::format("'{}' {} for {}", weight.name, weight.shape.to_string(), text_of(value)));
+  }
+  [[nodiscard]] bool has_convolution() const {
+    return std::ranges::any_of(graph_.nodes(),
+                               [](const Node& node) { return std::holds_alternative<Convolution>(node.op); });
+  }
+  // Whether attention before this node allows a mask with kUnattended.
+  [[nodiscard]] bool may_be_unattended() const {
+    return std::ranges::any_of(graph_.nodes(), [](const Node& node) {
+      const auto* const attention = std::get_if<Attention>(&node.op);
+      return attention != nullptr && attention->may_be_unattended;
+    });
   }
   [[nodiscard]] Status check_distances(const DistanceBias& bias, std::int64_t heads) const {
     LB_RETURN_IF_ERROR(check_table(bias.table));

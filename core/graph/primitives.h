@@ -122,6 +122,12 @@ struct Softmax {
   Value x;
 };
 
+// The `count` largest numbers of the last dimension, the first ones of equals, and 0 in place of the others.
+struct KeepLargest {
+  Value x;
+  std::int64_t count = 1;
+};
+
 // As graph::LayerNorm.
 struct LayerNorm {
   Value x;
@@ -151,7 +157,7 @@ using Primitive =
                  primitive::FirstRows, primitive::Positions, primitive::CumulativeSum, primitive::IsEqual,
                  primitive::Slice, primitive::Concat, primitive::Binary, primitive::MatMul, primitive::Reshape,
                  primitive::Transpose, primitive::Unsqueeze, primitive::Squeeze, primitive::Softmax,
-                 primitive::LayerNorm, Activation, primitive::SquareRoot, primitive::Reduce>;
+                 primitive::KeepLargest, primitive::LayerNorm, Activation, primitive::SquareRoot, primitive::Reduce>;
 
 struct PrimitiveNode {
   Primitive op;

@@ -59,6 +59,7 @@ struct NetworkEnd {
   // With `vocabulary`, returns the numbers of every token instead of their maximum.
   bool terms_of_tokens = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
+  std::string pooler{};  // the network's own layer for pooled vectors; empty: none
   std::vector<VectorModule> modules{};
   bool normalize = false;
 };
@@ -114,6 +115,9 @@ struct Architecture {
   TokenizerOfNetwork tokenizer{};
   // Reads config.json, which messages call `file`. Returns kInvalidModel or kUnsupported, naming the key.
   core::Result<std::shared_ptr<const Network>> (*read)(const core::Json& config, const std::filesystem::path& file);
+  // The tensors of the network's own pooler: a linear layer and tanh, of the first token's vector. Empty if the network
+  // has none.
+  std::string_view pooler{};
   // Null if networks for sequence classification, or for masked language modelling, are not supported.
   ReadClassifierHead* read_classifier = nullptr;
   ReadVocabularyHead* read_vocabulary = nullptr;

@@ -12,11 +12,15 @@
 #include "embedding/architectures/distilbert.h"
 #include "embedding/architectures/eurobert.h"
 #include "embedding/architectures/gemma.h"
+#include "embedding/architectures/gemma2.h"
 #include "embedding/architectures/gemma3.h"
 #include "embedding/architectures/gte.h"
+#include "embedding/architectures/lfm2.h"
 #include "embedding/architectures/llama.h"
+#include "embedding/architectures/longformer.h"
 #include "embedding/architectures/mistral.h"
 #include "embedding/architectures/modernbert.h"
+#include "embedding/architectures/modernbert_decoder.h"
 #include "embedding/architectures/mpnet.h"
 #include "embedding/architectures/nomic_bert.h"
 #include "embedding/architectures/qwen2.h"
@@ -39,6 +43,7 @@ constexpr std::array kArchitectures{
                  .checked = kRandomWeights,
                  .tokenizer = {.tokenizer_class = "AlbertTokenizer"},
                  .read = read_albert,
+                 .pooler = "pooler",
                  .read_classifier = read_albert_head,
                  .read_vocabulary = read_albert_vocabulary_head},
     Architecture{.model_type = "bert",
@@ -46,6 +51,7 @@ constexpr std::array kArchitectures{
                  .checked = "all-MiniLM-L6-v2 and random weights",
                  .tokenizer = {.tokenizer_class = "BertTokenizer"},
                  .read = read_bert,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_pooler_head,
                  .read_vocabulary = read_bert_vocabulary_head},
     Architecture{.model_type = "camembert",
@@ -53,6 +59,7 @@ constexpr std::array kArchitectures{
                  .checked = kAsRoberta,
                  .tokenizer = {.tokenizer_class = "CamembertTokenizer"},
                  .read = read_roberta,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
     Architecture{.model_type = "distilbert",
@@ -74,6 +81,7 @@ constexpr std::array kArchitectures{
                  .checked = kRandomWeights,
                  .tokenizer = {.tokenizer_class = "BertTokenizer"},
                  .read = read_ernie,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_pooler_head,
                  .read_vocabulary = read_bert_vocabulary_head},
     Architecture{.model_type = "eurobert",
@@ -88,6 +96,13 @@ constexpr std::array kArchitectures{
                  .tokenizer = {.tokenizer_class = "GemmaTokenizer"},
                  .read = read_gemma,
                  .read_classifier = read_last_token_head},
+    Architecture{.model_type = "gemma2",
+                 .name = "Gemma 2",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.tokenizer_class = "GemmaTokenizer"},
+                 .read = read_gemma2,
+                 .read_classifier = read_last_token_head},
     Architecture{.model_type = "gemma3_text",
                  .name = "Gemma 3 as an encoder, EmbeddingGemma",
                  .checked = kRandomWeights,
@@ -101,12 +116,25 @@ constexpr std::array kArchitectures{
                  .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
                  .read = read_gte,
                  .read_classifier = read_pooler_head},
+    Architecture{.model_type = "lfm2",
+                 .name = "LFM2",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.needs_tokenizer_json = true},
+                 .read = read_lfm2},
     Architecture{.model_type = "llama",
                  .name = "Llama",
                  .checked = kRandomWeights,
                  .refused = kScaledPositions,
                  .read = read_llama,
                  .read_classifier = read_last_token_head},
+    Architecture{.model_type = "longformer",
+                 .name = "Longformer",
+                 .checked = kRandomWeights,
+                 .refused = "cross-encoders",
+                 .tokenizer = {.tokenizer_class = "RobertaTokenizer"},
+                 .read = read_longformer,
+                 .read_vocabulary = read_roberta_vocabulary_head},
     Architecture{.model_type = "mistral",
                  .name = "Mistral",
                  .checked = kRandomWeights,
@@ -122,11 +150,19 @@ constexpr std::array kArchitectures{
                  .read = read_modernbert,
                  .read_classifier = read_modernbert_head,
                  .read_vocabulary = read_modernbert_vocabulary_head},
+    Architecture{.model_type = "modernbert-decoder",
+                 .name = "ModernBERT's decoder",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.needs_tokenizer_json = true},
+                 .read = read_modernbert_decoder,
+                 .read_classifier = read_modernbert_decoder_head},
     Architecture{.model_type = "mpnet",
                  .name = "MPNet",
                  .checked = "all-mpnet-base-v2 and random weights",
                  .tokenizer = {.tokenizer_class = "MPNetTokenizer"},
                  .read = read_mpnet,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
     Architecture{.model_type = "mt5",
@@ -141,9 +177,9 @@ constexpr std::array kArchitectures{
                  .read = read_gte,
                  .read_classifier = read_pooler_head},
     Architecture{.model_type = "nomic_bert",
-                 .name = "NomicBERT",
+                 .name = "NomicBERT, also with experts",
                  .checked = kRandomWeights,
-                 .refused = "other scaled positions, mixtures of experts",
+                 .refused = kScaledPositions,
                  .tokenizer = {.tokenizer_class = "BertTokenizer"},
                  .read = read_nomic_bert},
     Architecture{.model_type = "qwen2",
@@ -165,6 +201,7 @@ constexpr std::array kArchitectures{
                  .checked = kRandomWeights,
                  .tokenizer = {.tokenizer_class = "RobertaTokenizer"},
                  .read = read_roberta,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
     Architecture{.model_type = "t5",
@@ -177,6 +214,7 @@ constexpr std::array kArchitectures{
                  .checked = kAsRoberta,
                  .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
                  .read = read_roberta,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
     Architecture{.model_type = "xlm-roberta-xl",
@@ -184,6 +222,7 @@ constexpr std::array kArchitectures{
                  .checked = kRandomWeights,
                  .tokenizer = {.needs_tokenizer_json = true},
                  .read = read_xlm_roberta_xl,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
 };

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "embedding/architectures/architecture.h"
 #include "embedding/architectures/encoder_config.h"
@@ -34,6 +35,9 @@ struct LayerNames {
   std::string_view wide_and_gate{};  // instead of the two: one joint matrix
   std::string_view gate_and_wide{};  // likewise, in this order
   std::string_view narrow{};
+  // Instead of the feed-forward part: that of several experts, below this name, and the matrix that chooses them.
+  std::string_view experts{};
+  std::string_view router{};
   std::string_view norm{};        // post-norm: after the feed-forward part and the sum; pre-norm: before that part
   std::string_view narrow_end{};  // after the feed-forward part, before the sum
   // Which of them have a bias.
@@ -65,6 +69,7 @@ struct AttentionTerms {
   std::optional<graph::DistanceBias> distance_bias = std::nullopt;
   std::optional<graph::LinearBias> linear_bias = std::nullopt;
   std::optional<graph::Rotary> rotary = std::nullopt;
+  std::optional<float> soft_cap = std::nullopt;
   std::optional<std::int64_t> window = std::nullopt;
   bool causal = false;
   std::optional<float> scale = std::nullopt;
@@ -90,6 +95,9 @@ class EncoderBuilder {
   [[nodiscard]] core::Result<graph::Value> norm(graph::Value x, std::size_t width, const std::string& name);
   [[nodiscard]] core::Result<graph::Value> linear(graph::Value x, const std::string& name, std::size_t in,
                                                   std::size_t out, bool has_bias = true);
+  // Multiplies by one of `of` matrices, [out, in] each, that are stored as one.
+  [[nodiscard]] core::Result<graph::Value> linear_of(graph::Value x, const std::string& name, std::size_t in,
+                                                     std::size_t out, std::size_t which, std::size_t of, bool has_bias);
   // The embeddings of the ids, of the positions and of the token types. The last is [batch, tokens, width] if types are
   // an input, otherwise [width] for the first type, which all tokens of a single text have.
   [[nodiscard]] core::Result<graph::Value> words(graph::Value ids, std::size_t width);
@@ -116,9 +124,7 @@ class EncoderBuilder {
   [[nodiscard]] graph::GraphBuilder& graph() { return graph_; }
 
  private:
-  // Multiplies by one of `of` matrices, [out, in] each, that are stored as one.
-  [[nodiscard]] core::Result<graph::Value> linear_of(graph::Value x, const std::string& name, std::size_t in,
-                                                     std::size_t out, std::size_t which, std::size_t of, bool has_bias);
+  [[nodiscard]] core::Result<graph::Value> experts(graph::Value x, const std::string& place, const LayerNames& names);
   [[nodiscard]] core::Result<graph::Value> norm_of(graph::Value x, std::size_t width, const std::string& name,
                                                    NormKind kind, float epsilon);
   // The value and the name of this end.
@@ -150,6 +156,9 @@ struct PlainEncoder {
   std::string_view norm = "embeddings.LayerNorm";
   std::string_view layers = "encoder.layer.";
   LayerNames names{};
+  // By layer, whether it has experts, and the names of such layers. Empty: none has.
+  std::vector<bool> has_experts{};
+  LayerNames expert_names{};
 };
 [[nodiscard]] std::shared_ptr<const Network> make_plain_encoder(PlainEncoder encoder);
 

@@ -103,7 +103,9 @@ Status check_processing(const path& file, const Json& value) {
 // Checks the output of the network that is used for texts, and its name for the modules after it.
 Status check_modalities(const path& file, const Json& config, const Json& modalities, const TransformerUse& use) {
   constexpr std::string_view kKey = "modality_config";
-  const std::string_view wanted = use.takes_logits ? "logits" : "last_hidden_state";
+  const std::string_view wanted = use.takes_logits   ? "logits"
+                                  : use.takes_pooler ? kPoolerOutput
+                                                     : std::string_view("last_hidden_state");
   if (!modalities.is_object()) return invalid_file(file, fmt::format("'{}' is not an object", kKey));
   const auto text = modalities.find("text");
   if (text == nullptr) {

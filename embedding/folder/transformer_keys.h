@@ -11,9 +11,13 @@
 
 namespace latebind::embedding {
 
+// The output of a network's own pooler, as transformers calls it.
+inline constexpr std::string_view kPoolerOutput = "pooler_output";
+
 // The use of the network, on which the meaning of some keys depends.
 struct TransformerUse {
   bool takes_logits = false;  // the model takes the numbers of a head
+  bool takes_pooler = false;  // the model takes what the network's own pooler gives
   std::string_view module_output_name = "token_embeddings";
   bool has_roles = false;  // queries and documents may have different lengths
 };

@@ -41,6 +41,12 @@ void Planner::count_uses() {
               [&](const graph::Attention& op) {
                 use({op.query, op.key, op.value, op.mask});
               },
+              [&](const graph::Convolution& op) {
+                use({op.x, op.mask});
+              },
+              [&](const graph::Experts& op) {
+                use({op.x, op.router});
+              },
               [&](const graph::LayerNorm& op) { use({op.x}); }, [&](const graph::RmsNorm& op) { use({op.x}); },
               [&](const graph::Activation& op) { use({op.x}); },
               [&](const graph::Pool& op) {
