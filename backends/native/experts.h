@@ -1,4 +1,4 @@
-// Experts: the steps of graph::Experts, and graph::Convolution, on the tokens of a group.
+// Experts: the steps of graph::Experts, and graph::ShortConvolution, on the tokens of a group.
 //
 // Internal to compute(). Each function computes one member's part of a step; members compute different columns, or
 // rows, and may do so at once. Nothing is allocated.

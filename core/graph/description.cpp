@@ -93,8 +93,8 @@ const Cases kDescribe{
       return fmt::format("attention %{} %{} %{}, mask %{}, heads {}{}, scale {:a}{}", op.query.node, op.key.node,
                          op.value.node, op.mask.node, op.heads, shared, op.scale, position_terms_of(op));
     },
-    [](const Convolution& op) {
-      return fmt::format("convolution %{}, mask %{}, weight {}{}", op.x.node, op.mask.node, weight(op.weight),
+    [](const ShortConvolution& op) {
+      return fmt::format("short convolution %{}, mask %{}, weight {}{}", op.x.node, op.mask.node, weight(op.weight),
                          bias_of(op.bias));
     },
     [](const Experts& op) {

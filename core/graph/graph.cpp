@@ -21,7 +21,7 @@ using core::StatusCode;
 constexpr std::int64_t kFarthestMax = 4096;
 // Two orders of magnitude more than any known model has.
 constexpr std::int64_t kExpertsMax = 1024;
-constexpr std::int64_t kConvolutionMax = 256;
+constexpr std::int64_t kShortConvolutionMax = 256;
 // The largest number of elements in a table of cosines.
 constexpr std::int64_t kTurnsMax = std::int64_t{1} << 24;
 
@@ -140,23 +140,23 @@ class Rules {
     if (op.rotary) LB_RETURN_IF_ERROR(check_rotary(*op.rotary, shape_of(op.query)[2] / op.heads));
     if (op.soft_cap && (!std::isfinite(*op.soft_cap) || *op.soft_cap <= 0))
       return misfit(fmt::format("attention capped at {}", *op.soft_cap));
-    if (op.may_be_unattended && has_convolution()) return misfit("convolution of tokens that may be unattended");
+    if (op.may_be_unattended && has_short_convolution()) return misfit("short convolution of tokens that may be unattended");
     if (op.window && (*op.window < 0 || *op.window > kFarthestMax))
       return misfit(fmt::format("attention within {} tokens", *op.window));
     return as(op.query);
   }
 
-  Result<Type> operator()(const Convolution& op) const {
-    LB_RETURN_IF_ERROR(check_numbers("convolution", op.x));
+  Result<Type> operator()(const ShortConvolution& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("short convolution", op.x));
     const Shape& shape = shape_of(op.x);
-    if (shape.rank() != 3) return misfit(fmt::format("convolution of {}", text_of(op.x)));
-    LB_RETURN_IF_ERROR(check_mask("convolution", op.x, op.mask));
+    if (shape.rank() != 3) return misfit(fmt::format("short convolution of {}", text_of(op.x)));
+    LB_RETURN_IF_ERROR(check_mask("short convolution", op.x, op.mask));
     LB_RETURN_IF_ERROR(check_weight(op.weight, 2));
     const std::int64_t count = op.weight.shape[1];
-    if (op.weight.shape[0] != shape[2] || count < 1 || count > kConvolutionMax)
+    if (op.weight.shape[0] != shape[2] || count < 1 || count > kShortConvolutionMax)
       return misfit(fmt::format("'{}' {} for {}", op.weight.name, op.weight.shape.to_string(), text_of(op.x)));
     if (op.bias) LB_RETURN_IF_ERROR(check_columns(*op.bias, op.x));
-    if (may_be_unattended()) return misfit("convolution of tokens that may be unattended");
+    if (may_be_unattended()) return misfit("short convolution of tokens that may be unattended");
     return as(op.x);
   }
 
@@ -262,9 +262,9 @@ class Rules {
     if (is_end_of(weight.shape, shape_of(value))) return {};
     return misfit(fmt::format("'{}' {} for {}", weight.name, weight.shape.to_string(), text_of(value)));
   }
-  [[nodiscard]] bool has_convolution() const {
+  [[nodiscard]] bool has_short_convolution() const {
     return std::ranges::any_of(graph_.nodes(),
-                               [](const Node& node) { return std::holds_alternative<Convolution>(node.op); });
+                               [](const Node& node) { return std::holds_alternative<ShortConvolution>(node.op); });
   }
   // Whether attention before this node allows a mask with kUnattended.
   [[nodiscard]] bool may_be_unattended() const {

@@ -35,7 +35,7 @@ class Lowering {
   Value operator()(const Scale& op) { return multiply(of(op.x), constant(op.factor)); }
   Value operator()(const Linear& op);
   Value operator()(const Attention& op);
-  Value operator()(const Convolution& op);
+  Value operator()(const ShortConvolution& op);
   Value operator()(const Experts& op);
   Value operator()(const LayerNorm& op);
   Value operator()(const RmsNorm& op);

@@ -69,7 +69,7 @@ Value Lowering::operator()(const Linear& op) {
   return bias ? binary(BinaryFunction::kAdd, y, *bias) : y;
 }
 
-Value Lowering::operator()(const Convolution& op) {
+Value Lowering::operator()(const ShortConvolution& op) {
   const std::int64_t columns = op.weight.shape[0];
   const std::int64_t count = op.weight.shape[1];
   const Value x = padded(op.x);

@@ -7,7 +7,7 @@
 // Shapes. B texts, T tokens of the longest one, H numbers per token. [B,T] and [B,T,H] are notation: they describe
 // texts padded at their ends to one length, with a mask (1 for tokens, 0 for padding) that marks the tokens. Each text
 // has at least one token. No value at a padding position affects a token or a text's vector: PositionLookup,
-// Attention, Convolution and Pool are the only operators that do not treat all tokens alike, and the last three are
+// Attention, ShortConvolution and Pool are the only operators that do not treat all tokens alike, and the last three are
 // given the mask. An
 // implementation may therefore take a ragged batch, the tokens of all texts one after the other with the start of each,
 // and leave out the padding. Only a graph's output with T in its shape has padding; the values there are unspecified.
@@ -168,7 +168,7 @@ struct Attention {
 // Adds up the numbers of near tokens, each of the H columns separately. For d from 0 to N - 1, only tokens that exist:
 //   y[b,t,i] = Σ weight[i,N-1-d] · x[b,t-d,i] + bias[i]
 // x [B,T,H], mask i64 [B,T], weight [H,N], bias [H] (optional) -> [B,T,H]. A mask with kUnattended is not allowed.
-struct Convolution {
+struct ShortConvolution {
   Value x;
   Value mask;
   Weight weight;
@@ -249,7 +249,7 @@ struct Normalize {
 };
 
 using Operator = std::variant<Input, Lookup, PositionLookup, RowLookup, Add, Multiply, Scale, Linear, Attention,
-                              Convolution, Experts, LayerNorm, RmsNorm, Activation, Pool, Normalize>;
+                              ShortConvolution, Experts, LayerNorm, RmsNorm, Activation, Pool, Normalize>;
 
 // One function for each alternative of a variant, for std::visit.
 template <class... Functions>

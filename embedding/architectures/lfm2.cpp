@@ -27,7 +27,7 @@ using graph::Value;
 using std::filesystem::path;
 
 // The longest convolution; published networks have 3.
-constexpr std::size_t kConvolutionMax = 64;
+constexpr std::size_t kShortConvolutionMax = 64;
 
 constexpr LayerNames kLfmNames{.query = "self_attn.q_proj",
                                .key = "self_attn.k_proj",
@@ -91,7 +91,7 @@ class LfmNetwork final : public EncoderNetwork {
     }
     LB_ASSIGN_OR_RETURN(auto weight, encoder.weight(place + "conv.weight", {hidden, 1, config_.convolution}));
     weight.shape = {static_cast<std::int64_t>(hidden), static_cast<std::int64_t>(config_.convolution)};
-    graph::Convolution convolution{.x = encoder.graph().add(graph::Multiply{.a = parts[0], .b = parts[2]}),
+    graph::ShortConvolution convolution{.x = encoder.graph().add(graph::Multiply{.a = parts[0], .b = parts[2]}),
                                    .mask = mask,
                                    .weight = std::move(weight)};
     if (config_.convolution_bias) {
@@ -174,7 +174,7 @@ Result<std::shared_ptr<const Network>> read_lfm2(const Json& config, const path&
                                  {"num_key_value_heads", kHeadsMax, &sizes.key_heads},
                                  {"vocab_size", kVocabularyMax, &sizes.vocabulary},
                                  {"max_position_embeddings", kTokensMax, &sizes.positions},
-                                 {"conv_L_cache", kConvolutionMax, &lfm.convolution}}));
+                                 {"conv_L_cache", kShortConvolutionMax, &lfm.convolution}}));
   LB_RETURN_IF_ERROR(read_intermediate(config, file, sizes));
   LB_ASSIGN_OR_RETURN(const auto width, core::read_size(config, "head_dim", 1, kHiddenSizeMax, name));
   if (!width) LB_RETURN_IF_ERROR(check_heads(sizes, file, "hidden_size", "num_attention_heads"));

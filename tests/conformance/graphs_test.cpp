@@ -94,7 +94,7 @@ TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
        .slopes = {0.5F, 0.125F},
        .soft_cap = 0.75F,
        .window = 0,
-       .convolution = 3,
+       .short_convolution = 3,
        .chosen = 2},
       {},
       {.weights = ElementType::kF16},
@@ -111,7 +111,7 @@ TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
       {.soft_cap = 0.5F, .window = 1},
       {.window = 1},
       {.gated = true, .biases = false},
-      {.convolution = 3},
+      {.short_convolution = 3},
       {.chosen = 2},
   };
   const std::size_t count = std::max(kWithAll, graph::testing::encoders_to_draw(all.size()));

@@ -237,7 +237,7 @@ TEST_P(GraphsTest, AVectorDoesNotDependOnItsCompany) {
                            .farthest = 128,
                            .rotary = true,
                            .window = 9,
-                           .convolution = 3,
+                           .short_convolution = 3,
                            .experts = 4,
                            .chosen = 2};
   std::mt19937 chance(11);

@@ -41,7 +41,7 @@ void Planner::count_uses() {
               [&](const graph::Attention& op) {
                 use({op.query, op.key, op.value, op.mask});
               },
-              [&](const graph::Convolution& op) {
+              [&](const graph::ShortConvolution& op) {
                 use({op.x, op.mask});
               },
               [&](const graph::Experts& op) {

@@ -120,7 +120,7 @@ struct Attend {
   bool causal = false;
 };
 
-// y = the sum of each token's and earlier tokens' numbers, as graph::Convolution; y is not x
+// y = the sum of each token's and earlier tokens' numbers, as graph::ShortConvolution; y is not x
 struct Convolve {
   Slot x = 0;
   Slot y = 0;

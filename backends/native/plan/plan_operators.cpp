@@ -239,10 +239,10 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
   return {};
 }
 
-Status Planner::plan(std::uint32_t node, const graph::Convolution& op) {
-  LB_ASSIGN_OR_RETURN(const Slot x, slot_of("convolution", op.x));
+Status Planner::plan(std::uint32_t node, const graph::ShortConvolution& op) {
+  LB_ASSIGN_OR_RETURN(const Slot x, slot_of("short convolution", op.x));
   LB_RETURN_IF_ERROR(set_mask(op.mask));
-  if (plan_.pooling) return unsupported("convolution of pooled vectors");
+  if (plan_.pooling) return unsupported("short convolution of pooled vectors");
   LB_ASSIGN_OR_RETURN(const std::vector<float> numbers, files_.numbers(op.weight));
   const auto count = static_cast<std::size_t>(op.weight.shape[1]);
   const std::size_t columns = plan_.widths[x];

@@ -119,7 +119,7 @@ class Planner {
   core::Status plan(std::uint32_t node, const graph::Scale& op);
   core::Status plan(std::uint32_t node, const graph::Linear& op);
   core::Status plan(std::uint32_t node, const graph::Attention& op);
-  core::Status plan(std::uint32_t node, const graph::Convolution& op);
+  core::Status plan(std::uint32_t node, const graph::ShortConvolution& op);
   core::Status plan(std::uint32_t node, const graph::Experts& op);
   core::Status plan(std::uint32_t node, const graph::LayerNorm& op);
   core::Status plan(std::uint32_t node, const graph::RmsNorm& op);

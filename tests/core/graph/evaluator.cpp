@@ -136,7 +136,7 @@ class Evaluator {
     return out;
   }
 
-  Array operator()(const Convolution& op) const {
+  Array operator()(const ShortConvolution& op) const {
     const Array& x = of(op.x);
     const Array factors = weight(op.weight);
     const Array bias = op.bias ? weight(*op.bias) : Array();

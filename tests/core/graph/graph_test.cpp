@@ -203,16 +203,16 @@ TEST(GraphBuilderTest, RefusesSoftCapsThatAreNone) {
     EXPECT_THAT(with(wrong), HasSubstr("attention capped at")) << wrong;
 }
 
-TEST(GraphBuilderTest, RefusesConvolutionsThatDoNotFit) {
+TEST(GraphBuilderTest, RefusesShortConvolutionsThatDoNotFit) {
   const auto with = [](const Shape& weight, Value x = Value{2}, const std::optional<Weight>& bias = {}) {
-    return Started().refusal(Convolution{.x = x, .mask = Value{1}, .weight = f32("w", weight), .bias = bias});
+    return Started().refusal(ShortConvolution{.x = x, .mask = Value{1}, .weight = f32("w", weight), .bias = bias});
   };
   EXPECT_EQ(with({4, 3}), "it was taken");
   EXPECT_EQ(with({4, 3}, Value{2}, f32("b", {4})), "it was taken");
   EXPECT_THAT(with({3, 4}), HasSubstr("'w' [3,4] for f32 [?,?,4]"));
   EXPECT_THAT(with({4, 0}), HasSubstr("'w' [4,0]"));
   EXPECT_THAT(with({4}), HasSubstr("'w' is f32 [4]"));
-  EXPECT_THAT(with({4, 3}, Value{3}), HasSubstr("convolution of f32 [?,4]"));
+  EXPECT_THAT(with({4, 3}, Value{3}), HasSubstr("short convolution of f32 [?,4]"));
   EXPECT_THAT(with({4, 3}, Value{2}, f32("b", {3})), HasSubstr("'b' [3]"));
   for (const bool is_first : {true, false}) {
     Started started;
@@ -221,10 +221,10 @@ TEST(GraphBuilderTest, RefusesConvolutionsThatDoNotFit) {
                               .value = started.states,
                               .mask = started.mask,
                               .may_be_unattended = true};
-    const Convolution convolution{.x = started.states, .mask = started.mask, .weight = f32("w", {4, 3})};
+    const ShortConvolution convolution{.x = started.states, .mask = started.mask, .weight = f32("w", {4, 3})};
     started.graph.add(is_first ? Operator(convolution) : Operator(attention));
     EXPECT_THAT(started.refusal(is_first ? Operator(attention) : Operator(convolution)),
-                HasSubstr("convolution of tokens that may be unattended"));
+                HasSubstr("short convolution of tokens that may be unattended"));
   }
 }
 
@@ -332,8 +332,8 @@ TEST(DescriptionTest, IsTheSameForTheSameGraphAndDiffersInEveryFigure) {
         testing::SmallGraphOptions{.window = 2},
         testing::SmallGraphOptions{.gated = true},
         testing::SmallGraphOptions{.biases = false},
-        testing::SmallGraphOptions{.convolution = 2},
-        testing::SmallGraphOptions{.convolution = 3},
+        testing::SmallGraphOptions{.short_convolution = 2},
+        testing::SmallGraphOptions{.short_convolution = 3},
         testing::SmallGraphOptions{.chosen = 1},
         testing::SmallGraphOptions{.chosen = 2},
         testing::SmallGraphOptions{.activation = ActivationFunction::kSilu}}) {

@@ -50,7 +50,7 @@ struct EncoderShape {
   bool may_be_unattended = false;
   // RMS norms instead of layer norms, and of each head's queries and keys; words are scaled. As decoders have it.
   bool rms = false;
-  std::int64_t convolution = 0;  // before attention, over so many tokens
+  std::int64_t short_convolution = 0;  // before attention, over so many tokens
   std::int64_t experts = 0;      // in place of the feed-forward part
   std::int64_t chosen = 1;
 };
@@ -103,7 +103,7 @@ inline void draw_more(std::mt19937& chance, EncoderShape& shape) {
   shape.linear_bias = up_to(3) == 1;
   if (up_to(3) == 1) shape.rotary_factor = 1.25F;
   if (up_to(3) == 1) shape.soft_cap = 0.25F * static_cast<float>(up_to(20));
-  if (up_to(3) == 1) shape.convolution = up_to(5);
+  if (up_to(3) == 1) shape.short_convolution = up_to(5);
   if (up_to(3) == 1) {
     shape.experts = up_to(6);
     shape.chosen = up_to(static_cast<int>(shape.experts));
@@ -127,7 +127,7 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
     Linear query, key, value, output, wide, narrow;
     Linear norm, last_norm;
     graph::Weight gate, query_norm, key_norm;
-    graph::Weight convolution, router, wide_of_all, narrow_of_all;
+    graph::Weight short_convolution, router, wide_of_all, narrow_of_all;
   };
   const std::int64_t head = h / shape.heads;
   const std::int64_t key_heads = shape.key_heads.value_or(shape.heads);
@@ -150,7 +150,7 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
                       shape.gated ? weight({shape.intermediate, h}) : graph::Weight(),
                       shape.rms ? weight({head}) : graph::Weight(),
                       shape.rms ? weight({head}) : graph::Weight(),
-                      shape.convolution > 0 ? weight({h, shape.convolution}) : graph::Weight(),
+                      shape.short_convolution > 0 ? weight({h, shape.short_convolution}) : graph::Weight(),
                       shape.experts > 0 ? weight({shape.experts, h}) : graph::Weight(),
                       shape.experts > 0 ? weight({shape.experts * shape.intermediate, h}) : graph::Weight(),
                       shape.experts > 0 ? weight({shape.experts * shape.intermediate, h}) : graph::Weight()});
@@ -204,8 +204,8 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
     return apply(active, layer.narrow);
   };
   for (const Layer& layer : layers) {
-    if (shape.convolution > 0)
-      x = graph.add(graph::Convolution{.x = x, .mask = mask, .weight = layer.convolution, .bias = layer.norm.bias});
+    if (shape.short_convolution > 0)
+      x = graph.add(graph::ShortConvolution{.x = x, .mask = mask, .weight = layer.short_convolution, .bias = layer.norm.bias});
     Value query = apply(x, layer.query);
     Value key = apply(x, layer.key);
     if (shape.rms) {

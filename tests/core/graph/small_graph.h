@@ -69,7 +69,7 @@ struct SmallGraphOptions {
   std::optional<std::int64_t> window = std::nullopt;
   bool gated = false;            // the wide part is multiplied by another one
   bool biases = true;            // of norms and of linears
-  std::int64_t convolution = 0;  // of queries, over so many tokens
+  std::int64_t short_convolution = 0;  // of queries, over so many tokens
   std::int64_t chosen = 0;       // of three experts in place of the feed-forward part
 };
 
@@ -103,7 +103,7 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
   const auto bias_of = [&](const Weight& bias) { return options.biases ? std::optional(bias) : std::nullopt; };
 
   const Weight factors =
-      options.convolution > 0 ? weights.add("factors", type, Shape{8, options.convolution}) : Weight();
+      options.short_convolution > 0 ? weights.add("factors", type, Shape{8, options.short_convolution}) : Weight();
   std::optional<Experts> experts;
   if (options.chosen > 0) {
     experts.emplace();
@@ -132,8 +132,8 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
   std::vector<Value> parts;
   for (const auto& [weight, bias] : linears)
     parts.push_back(graph.add(Linear{.x = x, .weight = weight, .bias = bias_of(bias)}));
-  if (options.convolution > 0)
-    parts[0] = graph.add(Convolution{.x = parts[0], .mask = mask, .weight = factors, .bias = bias_of(shift)});
+  if (options.short_convolution > 0)
+    parts[0] = graph.add(ShortConvolution{.x = parts[0], .mask = mask, .weight = factors, .bias = bias_of(shift)});
   const Value context = graph.add(Attention{.query = parts[0],
                                             .key = parts[1],
                                             .value = parts[2],
