@@ -131,16 +131,17 @@ core::Result<EncodeCall> read_encode_options(const lb_encode_options* given) {
   if (read.outputs == nullptr && read.output_count > 0) {
     return misuse("lb_encode_options: output_count is set and outputs is NULL");
   }
-  return EncodeCall{
-      .texts = {.dimensions = read.dimensions,
-                .max_tokens = read.max_tokens,
-                .refuse_longer = read.refuse_longer != 0,
-                .normalize = read.normalize != 0,
-                .role = role,
-                .prompt = {.text = text_or_nothing(read.prompt), .name = text_or_nothing(read.prompt_name)}},
-      .alone = read.alone != 0,
-      .raw_scores = read.raw_scores != 0,
-      .outputs = {read.outputs, read.output_count}};
+  return EncodeCall{.texts = {.dimensions = read.dimensions,
+                              .max_tokens = read.max_tokens,
+                              .refuse_longer = read.refuse_longer != 0,
+                              .normalize = read.normalize != 0,
+                              .role = role,
+                              .prompt = {.text = text_or_nothing(read.prompt),
+                                         .name = text_or_nothing(read.prompt_name),
+                                         .task = text_or_nothing(read.task)}},
+                    .alone = read.alone != 0,
+                    .raw_scores = read.raw_scores != 0,
+                    .outputs = {read.outputs, read.output_count}};
 }
 
 core::Result<std::vector<RequestedOutput>> find_requested(const embedding::Encoder& encoder, const EncodeCall& call,

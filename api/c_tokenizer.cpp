@@ -11,6 +11,7 @@
 #include "api/c_encode.h"
 #include "api/c_objects.h"
 #include "api/c_support.h"
+#include "app/model_source.h"
 #include "core/platform/files/folders.h"
 #include "embedding/folder/model_folder.h"
 #include "embedding/hub/content_check.h"
@@ -90,7 +91,7 @@ core::Result<std::unique_ptr<lb_tokenizer>> of_encoders(const embedding::Embedde
 
 // Opens the tokenizer of a model; of both routes if the model is a router.
 core::Result<std::unique_ptr<lb_tokenizer>> open_all(const std::filesystem::path& place) {
-  LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place));
+  LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place, app::folder_options()));
   LB_ASSIGN_OR_RETURN(auto routes, folder.transform(open));
   return std::make_unique<lb_tokenizer>(lb_tokenizer{.model = folder.name(), .routes = std::move(routes)});
 }

@@ -12,6 +12,7 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "embedding/build_model.h"
+#include "embedding/folder/find_adapters.h"
 #include "embedding/hub/content_check.h"
 #include "embedding/hub/name.h"
 
@@ -65,8 +66,19 @@ Result<hub::Snapshot> pull_model(const hub::ModelName& name, const std::string& 
   return hub::snapshot(name, settings, options);
 }
 
+embedding::FolderOptions folder_options(const std::string& onnx_file, const Client& client) {
+  return {.onnx_file = onnx_file,
+          .find_base = [client](const std::string& name) { return find_model(name, {}, client); }};
+}
+
+Status find_base_of(const std::filesystem::path& folder, const Client& client) {
+  LB_ASSIGN_OR_RETURN(const auto files, embedding::ModelFiles::open(folder));
+  LB_ASSIGN_OR_RETURN(const auto adapter, embedding::find_adapter(files, folder));
+  return adapter ? embedding::find_base(files, *adapter, folder_options({}, client)).status() : Status();
+}
+
 Result<embedding::ModelFolder> open_folder(const std::filesystem::path& folder, const std::string& onnx_file) {
-  auto opened = embedding::ModelFolder::open(folder, {.onnx_file = onnx_file});
+  auto opened = embedding::ModelFolder::open(folder, folder_options(onnx_file));
   if (!opened.ok()) return hub::with_damage(opened.status(), folder);
   return opened;
 }

@@ -1,10 +1,12 @@
 // What positions in the attention cost: the processor time of a network whose attention has a bias for each distance
-// (MPNet's), or one that grows with it (ALiBi), beside that of the same network without.
+// (MPNet's), one that grows with it (ALiBi), or products with tables of places (DeBERTa's), beside that of the same
+// network without.
 //
 //   position_cost MODEL_DIR CORPUS DEVICE [PRECISION=f32] [ROUNDS=5]
 //
-// DEVICE is native:CPU or openvino:CPU. The three networks are the folder's graph with other attention: the table of
-// the bias is one of the folder's own where it has one, else numbers of another weight. Texts are batched as by
+// DEVICE is native:CPU or openvino:CPU. The networks are the folder's graph with other attention: the table of the bias
+// is one of the folder's own where it has one, else numbers of another weight; the places are rows of words, projected
+// as queries and keys are, in the sizes of DeBERTa v3. Texts are batched as by
 // bench/raw_openvino.cpp, as they are and joined to texts of 256 tokens; every batch goes through each network in turn,
 // on one thread. Processor time counts, so other work on the machine changes it little. Prints the ratio to the network
 // without, round by round: least, median, most.
@@ -16,6 +18,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,11 +40,13 @@ using namespace latebind::bench;  // NOLINT
 
 constexpr std::size_t kBatchTokens = 2048;
 constexpr std::int64_t kBuckets = 32;
+constexpr std::int64_t kSpan = 256;
+constexpr std::int64_t kFarthest = 512;
 
-enum class Positions : std::uint8_t { kNone, kDistance, kLinear };
+enum class Positions : std::uint8_t { kNone, kDistance, kLinear, kPlaces };
 
 constexpr std::array kKinds{std::pair{Positions::kNone, "without"}, std::pair{Positions::kDistance, "MPNet's"},
-                            std::pair{Positions::kLinear, "ALiBi"}};
+                            std::pair{Positions::kLinear, "ALiBi"}, std::pair{Positions::kPlaces, "DeBERTa's"}};
 
 template <class T>
 T taken(core::Result<T> result) {
@@ -73,15 +78,63 @@ void set_positions(graph::Attention& attention, const graph::Graph& graph, Posit
   attention.linear_bias = graph::LinearBias{.slopes = std::move(slopes), .positions = kMaxTokens};
 }
 
+// Moves the operands of an operator behind nodes that were inserted at the beginning.
+void move_operands(graph::Operator& op, std::uint32_t by) {
+  const auto move = [by](auto&... values) { ((values.node += by), ...); };
+  std::visit(
+      graph::Cases{[](graph::Input&) {}, [](graph::RowLookup&) {}, [](graph::WholeTable&) {},
+                   [&](graph::Lookup& o) { move(o.ids); }, [&](graph::PositionLookup& o) { move(o.ids); },
+                   [&](graph::Add& o) { move(o.a, o.b); }, [&](graph::Multiply& o) { move(o.a, o.b); },
+                   [&](graph::Convolution& o) { move(o.x, o.mask); }, [&](graph::Pool& o) { move(o.x, o.mask); },
+                   [&](graph::Attention& o) { move(o.query, o.key, o.value, o.mask); }, [&](auto& o) { move(o.x); }},
+      op);
+}
+
+// Adds the tables of places of every attention, and returns them in that order.
+std::vector<graph::Disentangled> add_places(const graph::Graph& graph, graph::GraphBuilder& builder) {
+  std::optional<graph::Value> table;
+  for (const graph::Node& node : graph.nodes()) {
+    const auto* const words = std::get_if<graph::Lookup>(&node.op);
+    if (words == nullptr || table) continue;
+    graph::Weight rows = words->table;
+    rows.name = "places";
+    rows.shape = {2 * kSpan, rows.shape[1]};
+    table = builder.add(graph::WholeTable{.table = std::move(rows)});
+  }
+  std::vector<graph::Disentangled> places;
+  for (const graph::Node& node : graph.nodes()) {
+    const auto* const attention = std::get_if<graph::Attention>(&node.op);
+    if (attention == nullptr) continue;
+    const auto projected = [&](graph::Value as) {
+      const auto* const linear = std::get_if<graph::Linear>(&graph.node(as).op);
+      if (linear == nullptr || !table) die("the network has no queries and keys that are products");
+      return builder.add(graph::Linear{.x = *table, .weight = linear->weight, .bias = linear->bias});
+    };
+    places.push_back({.keys = projected(attention->key),
+                      .queries = projected(attention->query),
+                      .span = kSpan,
+                      .farthest = kFarthest});
+  }
+  return places;
+}
+
 core::Model with_positions(const graph::Graph& graph, Positions positions) {
   graph::GraphBuilder builder({graph.weights().begin(), graph.weights().end()});
+  std::vector<graph::Disentangled> places;
+  if (positions == Positions::kPlaces) places = add_places(graph, builder);
+  const auto added = static_cast<std::uint32_t>(places.empty() ? 0 : 1 + 2 * places.size());
+  std::size_t layer = 0;
   for (const graph::Node& node : graph.nodes()) {
     graph::Operator op = node.op;
-    if (auto* const attention = std::get_if<graph::Attention>(&op)) set_positions(*attention, graph, positions);
+    move_operands(op, added);
+    if (auto* const attention = std::get_if<graph::Attention>(&op)) {
+      set_positions(*attention, graph, positions);
+      if (!places.empty()) attention->disentangled = places[layer++];
+    }
     builder.add(std::move(op));
   }
   auto made = std::make_shared<const graph::Graph>(
-      taken(std::move(builder).finish(graph.output(), std::string(graph.output_name()))));
+      taken(std::move(builder).finish({graph.output().node + added}, std::string(graph.output_name()))));
   return core::Model::from_graph("positions", {.graph = std::move(made)});
 }
 

@@ -19,6 +19,9 @@
 #include "core/text/quote.h"
 #include "embedding/folder/model_folder.h"
 #include "embedding/tables/model2vec.h"
+#include "embedding/weights/adapters/merge_adapter.h"
+#include "embedding/weights/adapters/task_weights.h"
+#include "embedding/weights/auto_encoder.h"
 #include "embedding/weights/model_weights.h"
 #include "embedding/weights/open_tensors.h"
 
@@ -81,7 +84,24 @@ Result<graph::Graph> graph_of(const Specification& model, std::vector<NetworkEnd
         LB_ASSIGN_OR_RETURN(tensors, written_out(tensors));
       }
     }
+    if (file.of_auto_encoder) {
+      LB_ASSIGN_OR_RETURN(tensors, linear_of_auto_encoder(tensors));
+    }
     LB_RETURN_IF_ERROR(weights.add(std::move(tensors), file.place));
+  }
+  if (const auto& adapter = model.network.adapter) {
+    LB_ASSIGN_OR_RETURN(StoredFile stored, model.files.open_file(adapter->weights));
+    LB_ASSIGN_OR_RETURN(const TensorFile tensors, open_tensors(std::move(stored.part), stored.name));
+    LB_RETURN_IF_ERROR(merge_adapter(tensors, adapter->config, weights));
+  }
+  if (!model.network.tasks.empty()) {
+    std::vector<TaskAdapterFile> adapters;
+    for (const TaskAdapter& task : model.network.tasks) {
+      LB_ASSIGN_OR_RETURN(StoredFile stored, model.files.open_file(task.adapter.weights));
+      LB_ASSIGN_OR_RETURN(TensorFile tensors, open_tensors(std::move(stored.part), stored.name));
+      adapters.push_back({&task.adapter.config, std::move(tensors)});
+    }
+    LB_RETURN_IF_ERROR(add_task_adapters(adapters, weights));
   }
   const auto& roles = model.input.roles;
   return model.network.network->make_graph(weights, {.ends = std::move(ends),
@@ -105,13 +125,18 @@ Result<GraphModel> from_weights(const Specification& model, Plan plan) {
   core::ModelGraph network;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const std::filesystem::path& file = weights[i].file;
-    network.sources.push_back(
-        {.name = weights.size() == 1 ? platform::path_to_utf8(file.filename()) : model.files.relative(file),
-         .identity = model.files.identity(file)});
+    network.sources.push_back({.name = weights.size() == 1 && !model.network.adapter
+                                           ? platform::path_to_utf8(file.filename())
+                                           : model.files.relative(file),
+                               .identity = model.files.identity(file)});
   }
-  // Tensors that were copied from a file are parts without a file.
-  while (network.sources.size() < made.weights().size())
-    network.sources.push_back({.name = fmt::format("copied_{}.bin", network.sources.size()), .identity = {}});
+  // Tensors that were copied from a file, or made of others, are parts without a file. Those that are computed from a
+  // file follow from it.
+  while (network.sources.size() < made.weights().size()) {
+    const bool is_computed = made.weights()[network.sources.size()].computed != nullptr;
+    network.sources.push_back({.name = fmt::format("copied_{}.bin", network.sources.size()),
+                               .identity = is_computed ? "computed from the other files" : ""});
+  }
   network.graph = std::make_shared<const graph::Graph>(std::move(made));
   const auto& roles = model.input.roles;
   return GraphModel{.model = core::Model::from_graph(model.name(), std::move(network)),

@@ -13,7 +13,7 @@
 #include "core/bundle/choose.h"
 #include "core/bundle/compile.h"
 #include "core/model/onnx_form.h"
-#include "core/text/quote.h"
+#include "embedding/folder/licence.h"
 
 namespace latebind::embedding {
 namespace {
@@ -24,9 +24,6 @@ using core::StatusCode;
 
 // Files that a bundle keeps although loading does not need them.
 constexpr const char* kCompanions[] = {"README.md", "LICENSE", "LICENSE.txt", "NOTICE"};
-// Only this many bytes are searched for front matter.
-constexpr std::size_t kFrontMatterMax = std::size_t{64} << 10;
-
 // ONNX Runtime's option for the folder in which it looks for the weights.
 constexpr const char* kWeightsFolderOption = "session.model_external_initializers_file_folder_path";
 
@@ -44,37 +41,13 @@ Result<std::string> add_small_files(const ModelFolder& folder, core::PackageWrit
     for (const auto& file : route->small_files)
       LB_RETURN_IF_ERROR(add(file));
     if (const auto& table = route->network.term_table_file) LB_RETURN_IF_ERROR(add(*table));
+    if (const auto& adapter = route->network.adapter) LB_RETURN_IF_ERROR(add(adapter->weights));
+    for (const TaskAdapter& task : route->network.tasks)
+      LB_RETURN_IF_ERROR(add(task.adapter.weights));
   }
   for (const char* name : kCompanions)
     LB_RETURN_IF_ERROR(add(folder.files().place() / name));
   return writer.add_asset(files);
-}
-
-// Returns the licence, such as "apache-2.0", from a README that begins with "---", lines of "key: value" and "---".
-std::string licence_of(const ModelFolder& folder) {
-  const auto readme = folder.files().open_file(folder.files().place() / "README.md");
-  if (!readme.ok()) return {};
-  const auto bytes = readme->bytes().first(std::min(readme->bytes().size(), kFrontMatterMax));
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  bool inside = false;
-  while (!text.empty()) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line == "---") {
-      if (inside) break;
-      inside = true;
-      continue;
-    }
-    if (!inside) break;
-    constexpr std::string_view kKey = "license:";
-    if (!line.starts_with(kKey)) continue;
-    line.remove_prefix(kKey.size());
-    const auto first = line.find_first_not_of(" \"'");
-    const auto last = line.find_last_not_of(" \"'");
-    if (first != std::string_view::npos) return core::printable(line.substr(first, last - first + 1));
-  }
-  return {};
 }
 
 }  // namespace
@@ -107,7 +80,8 @@ core::PackageHead package_head(const ModelFolder& folder) {
   const ModelOrigin origin = folder.files().origin();
   if (!origin.source.empty()) head.additional_metadata["source"] = origin.source;
   if (!origin.revision.empty()) head.additional_metadata["revision"] = origin.revision;
-  if (const std::string licence = licence_of(folder); !licence.empty()) head.additional_metadata["license"] = licence;
+  if (const Licence licence = read_licence(folder.files()); !licence.name.empty())
+    head.additional_metadata["license"] = licence.name;
   return head;
 }
 

@@ -73,6 +73,8 @@ Status Forward::bind_inputs() {
       feeds_.push_back(Feed::kMask);
     } else if (input.name == "token_type_ids") {
       feeds_.push_back(Feed::kTokenTypes);
+    } else if (input.name == "task_ids") {
+      feeds_.push_back(Feed::kTasks);
     } else {
       return unsupported(
           fmt::format("the model has an input '{}'; supported are input_ids, "
@@ -138,6 +140,9 @@ void Forward::fill(Feed feed, std::span<const TextRow> rows, std::size_t width, 
       case Feed::kTokenTypes:
         to = std::fill_n(to, row.type_one_from, Id{0});
         to = std::fill_n(to, ids.size() - row.type_one_from, Id{1});
+        break;
+      case Feed::kTasks:
+        to = std::fill_n(to, ids.size(), static_cast<Id>(row.task));
         break;
     }
     to = std::fill_n(to, end - to, Id{0});

@@ -30,6 +30,7 @@ struct TextRow {
   std::size_t unattended_from = ids.size();
   // 1 for each token that has a vector, else 0; empty if all have one.
   std::span<const std::uint8_t> kept{};
+  std::uint32_t task = 0;  // the number of its task; 0 for none
 };
 
 class Forward {
@@ -69,7 +70,7 @@ class Forward {
 
  private:
   // The data that an input of the model receives.
-  enum class Feed { kIds, kMask, kTokenTypes };
+  enum class Feed { kIds, kMask, kTokenTypes, kTasks };
 
   Forward(std::shared_ptr<core::PlacedModel> model, std::vector<BoundOutput> outputs, bool may_be_unattended)
       : model_(std::move(model)), outputs_(std::move(outputs)), may_be_unattended_(may_be_unattended) {}

@@ -49,6 +49,8 @@ struct VectorCall {
   embedding::TextRole role = embedding::TextRole::kUnspecified;
   // The prompt put before every text. "" means no prompt, std::nullopt the model's default.
   std::optional<std::string> prompt_name{};
+  // The model's task for the texts; std::nullopt: by the role.
+  std::optional<std::string> task{};
 };
 
 // A query and the documents to score against it.
@@ -60,6 +62,8 @@ struct ScoreCall {
   std::size_t too_many = 0;  // see VectorCall
   // The weights of the mixed score, for models that have one; std::nullopt: the defaults.
   std::optional<embedding::MixedWeights> mix{};
+  // What a cross-encoder is asked to do; "" for nothing, std::nullopt: the model's own instruction.
+  std::optional<std::string> instruct{};
   // A lower limit than the model's is refused, since documents have no separate limit.
   std::size_t document_tokens_max = std::numeric_limits<std::size_t>::max();
   std::optional<bool> truncate{};  // std::nullopt: the server's default
@@ -71,8 +75,9 @@ struct PredictCall {
   std::string model{};  // empty: the first model that gives scores
   TextNames names{.list = "inputs"};
   std::variant<std::vector<std::string>, std::vector<std::array<std::string, 2>>> inputs{};
-  std::size_t too_many = 0;        // see VectorCall
-  std::optional<bool> truncate{};  // std::nullopt: the server's default
+  std::size_t too_many = 0;               // see VectorCall
+  std::optional<std::string> instruct{};  // see ScoreCall
+  std::optional<bool> truncate{};         // std::nullopt: the server's default
   bool keep_end = false;
 };
 

@@ -157,6 +157,7 @@ class Service {
     bool ranks = false;  // exactly one score per row is wanted
     std::optional<bool> truncate{};
     bool keep_end = false;
+    std::optional<std::string_view> instruct{};
   };
   using StartScores = std::function<core::Result<embedding::EmbedTask>(
       const embedding::Embedder& network, const embedding::TaskOptions& options, embedding::EmbedTask::Done over)>;

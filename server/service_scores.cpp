@@ -139,6 +139,11 @@ void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<v
                                                  (*chosen)->name),
                           .param = "mix"});
     }
+    if (comparison && call.instruct) {
+      return done(Refusal{.kind = RefusalKind::kUnsupported,
+                          .message = fmt::format("'instruct' is for cross-encoders, and {} is none", (*chosen)->name),
+                          .param = "instruct"});
+    }
     if (comparison) return score_late(exchange, **chosen, *comparison, std::move(call), std::move(done));
   }
   std::uint64_t bytes = 0;
@@ -154,7 +159,8 @@ void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<v
       .names = call.names,
       .ranks = true,
       .truncate = call.truncate,
-      .keep_end = call.keep_end};
+      .keep_end = call.keep_end,
+      .instruct = call.instruct};
   compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {
     std::vector<embedding::TextPair> pairs;
     pairs.reserve(call.documents.size());
@@ -185,7 +191,8 @@ void Service::predict(const ExchangePtr& exchange, PredictCall call, std::functi
                              .likely_tokens = likely,
                              .names = call.names,
                              .truncate = call.truncate,
-                             .keep_end = call.keep_end};
+                             .keep_end = call.keep_end,
+                             .instruct = call.instruct};
   compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {
     if (texts != nullptr) {
       const std::vector<std::string_view> views(texts->begin(), texts->end());
@@ -234,6 +241,7 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
   options.outputs = {std::string(embedding::kScoreOutput.name)};
   options.texts.refuse_longer = !request.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = request.keep_end;
+  options.texts.prompt.text = request.instruct;
   options.name_of = request.names;
   options.queue_tokens_max = limits_.queue_tokens_max;
   compute(exchange, *model, std::move(done),

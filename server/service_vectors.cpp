@@ -182,7 +182,13 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   for (const std::size_t position : *positions)
     outputs.push_back(encoder.outputs()[position]);
   if (auto refusal = check_dimensions(model, call, outputs, limits_.allow_dimensions)) return done(*std::move(refusal));
-  const embedding::PromptChoice prompt = prompt_choice(call.prompt_name);
+  embedding::PromptChoice prompt = prompt_choice(call.prompt_name);
+  if (call.task) prompt.task = *call.task;
+  if (const auto task = encoder.prompts().tasks.choose(prompt.task, call.role); !task.ok()) {
+    Refusal refusal = refusal_of_prompt(model, task.status());
+    refusal.param = "task";
+    return done(std::move(refusal));
+  }
   if (texts == nullptr && call.prompt_name && !call.prompt_name->empty()) {
     return done(Refusal{.kind = RefusalKind::kBadRequest,
                         .message = "a prompt can be put before texts, not before token ids",
@@ -201,6 +207,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = call.keep_end;
   options.texts.normalize = call.normalize;
+  options.texts.prompt.task = prompt.task;
   if (texts != nullptr) options.texts.prompt = prompt;
   options.queue_tokens_max = limits_.queue_tokens_max;
   options.name_of = call.names;

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/model_source.h"
 #include "core/platform/digest.h"
 #include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
@@ -35,15 +36,15 @@ Status add_files(const embedding::Specification& model, core::FileDigests* diges
   for (const path& file : model.large_files())
     files.push_back(file);
   if (model.network.term_table_file) files.push_back(*model.network.term_table_file);
-  const bool in_folder = model.files.package() == nullptr;
-  if (in_folder && model.network.onnx_file) add_data_beside(*model.network.onnx_file, files);
+  if (model.files.package() == nullptr && model.network.onnx_file) add_data_beside(*model.network.onnx_file, files);
   for (const path& file : files) {
     std::string& digest = found[model.files.relative(file)];
     if (!digest.empty()) continue;
-    if (in_folder) {
-      auto known =
-          digests != nullptr ? digests->known(file) : Result<std::string>(Status(core::StatusCode::kNotFound, ""));
-      if (!known.ok()) known = digests != nullptr ? digests->compute(file) : platform::sha256_hex_of_file(file);
+    if (const auto stored_at = model.files.on_disk(file)) {
+      auto known = digests != nullptr ? digests->known(*stored_at)
+                                      : Result<std::string>(Status(core::StatusCode::kNotFound, ""));
+      if (!known.ok())
+        known = digests != nullptr ? digests->compute(*stored_at) : platform::sha256_hex_of_file(*stored_at);
       if (!known.ok()) return known.status();
       digest = *std::move(known);
     } else if (digest = model.files.identity(file); digest.empty()) {
@@ -57,7 +58,7 @@ Status add_files(const embedding::Specification& model, core::FileDigests* diges
 }  // namespace
 
 Result<std::string> model_digest(const path& place, const std::string& onnx_file, core::FileDigests* digests) {
-  LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place, {.onnx_file = onnx_file}));
+  LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place, folder_options(onnx_file)));
   std::map<std::string, std::string> found;  // digests by file name
   LB_RETURN_IF_ERROR(add_files(folder.documents(), digests, found));
   if (folder.has_routes()) LB_RETURN_IF_ERROR(add_files(*folder.queries(), digests, found));

@@ -21,7 +21,7 @@ using core::StatusCode;
 
 Result<CompileInput> read_folder(const std::filesystem::path& place, const std::string& onnx_file,
                                  const Client& client) {
-  LB_ASSIGN_OR_RETURN(auto folder, embedding::ModelFolder::open(place, {.onnx_file = onnx_file}));
+  LB_ASSIGN_OR_RETURN(auto folder, embedding::ModelFolder::open(place, folder_options(onnx_file, client)));
   if (folder.has_routes() && folder.queries()->network.term_table == nullptr) {
     return Status(
         StatusCode::kUnsupported,

@@ -24,7 +24,7 @@ Status check_place(const ExportOptions& options, const std::filesystem::path& mo
 }
 
 Status write(const ExportOptions& options, const std::filesystem::path& model, const Client& client) {
-  LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(model));
+  LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(model, folder_options({}, client)));
   const embedding::Specification& specification = folder.documents();
   if (client.note && !options.hidden_states && !specification.assumed.empty()) client.note(specification.assumed);
   embedding::GraphOptions graph;

@@ -17,6 +17,7 @@
 #include "core/platform/files/folders.h"
 #include "core/text/one_line.h"
 #include "embedding/build_model.h"
+#include "embedding/folder/gguf/gguf_model.h"
 #include "formats/pte/device_words.h"
 
 namespace latebind::app {
@@ -220,7 +221,11 @@ bool is_model_folder(const std::filesystem::path& place) {
     std::error_code error;
     return std::filesystem::is_regular_file(place / name, error);
   };
-  return !core::is_bundle(place) && (has("config.json") || has("modules.json"));
+  if (core::is_bundle(place)) return false;
+  if (has("config.json") || has("modules.json") || has("adapter_config.json")) return true;
+  if (embedding::is_gguf_file(place)) return true;
+  const auto gguf = embedding::find_gguf_model(place);
+  return !gguf.ok() || gguf->has_value();
 }
 
 // Returns "" if the bundle is not an embedding model or cannot be read.

@@ -52,6 +52,15 @@ std::span<const RecommendedModel> recommended_models() {
   return kRecommended;
 }
 
+embedding::Licence licence_of(const hub::CachedModel& model) {
+  for (const hub::CachedRevision& revision : model.revisions) {
+    const auto files = embedding::ModelFiles::open(model.folder / "snapshots" / revision.commit);
+    if (!files.ok()) continue;
+    if (embedding::Licence licence = embedding::read_licence(*files); !licence.name.empty()) return licence;
+  }
+  return {};
+}
+
 bool ModelsReport::has(std::string_view id) const {
   const auto found = std::ranges::find(cached, id, &hub::CachedModel::id);
   return found != cached.end() && std::ranges::any_of(found->revisions, &hub::CachedRevision::is_usable);
@@ -91,6 +100,7 @@ Json to_json(const ModelsReport& report) {
     entry["model"] = model.id;
     entry["bytes"] = model.bytes;
     entry["revisions"] = Json::array();
+    entry["licence"] = licence_of(model).describe();
     for (const hub::CachedRevision& revision : model.revisions) {
       Json& one = entry["revisions"].emplace_back();
       one["commit"] = revision.commit;

@@ -9,6 +9,7 @@
 
 #include "app/json_text.h"
 #include "core/result.h"
+#include "embedding/folder/licence.h"
 #include "embedding/hub/cache_contents.h"
 
 namespace latebind::app {
@@ -37,8 +38,12 @@ struct ModelsReport {
 // Returns the errors of hub::Settings::from_environment() and hub::cached_models().
 [[nodiscard]] core::Result<ModelsReport> list_models();
 
+// Returns the licence that the model's card in the cache names.
+[[nodiscard]] embedding::Licence licence_of(const embedding::hub::CachedModel& model);
+
 // {recommended: [{model, kind, network, good_for, megabytes, dimension, languages, licence, cached}],
-// cache: {folder, bytes, models: [{model, bytes, revisions: [{commit, refs, usable}]}]}}
+// cache: {folder, bytes, models: [{model, bytes, licence: {name, forbids_commerce} or null, revisions: [{commit, refs,
+// usable}]}]}}
 [[nodiscard]] Json to_json(const ModelsReport& report);
 
 // Returns what removing NAME or NAME@REVISION from the cache would remove. Returns the errors of hub::find_cached() and

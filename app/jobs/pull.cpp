@@ -13,6 +13,7 @@ core::Result<PullReport> pull(const hub::ModelName& name, bool force, const std:
                               const Client& client) {
   const auto content = force ? hub::CachedContent::kReplaced : hub::CachedContent::kCompared;
   LB_ASSIGN_OR_RETURN(auto snapshot, pull_model(name, onnx_file, client, content));
+  LB_RETURN_IF_ERROR(find_base_of(snapshot.folder, client));
   return PullReport{name, std::move(snapshot)};
 }
 

@@ -62,7 +62,7 @@ WarmReport::OfDevice warm_one(const std::filesystem::path& folder, const Runtime
 
 // Returns an empty kind for a model that cannot be read; each device then reports why.
 core::ModelKind kind_of(const std::filesystem::path& place, const std::string& onnx_file) {
-  const auto folder = embedding::ModelFolder::open(place, {.onnx_file = onnx_file});
+  const auto folder = embedding::ModelFolder::open(place, folder_options(onnx_file));
   const auto built = folder.ok() ? embedding::build_model(folder->documents()) : folder.status();
   return built.ok() ? core::ModelKind::of(built->model) : core::ModelKind();
 }

@@ -10,6 +10,7 @@
 #include "backends/native/experts.h"
 #include "backends/native/groups.h"
 #include "backends/native/run_limits.h"
+#include "backends/native/taken_rows.h"
 
 namespace latebind::native {
 namespace {
@@ -77,6 +78,7 @@ class Computation {
   // Executes a step that treats each row separately, for these rows.
   void do_rows(const Step& step, const Range& range) const;
   void attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const;
+  void gather_neighbours(const Neighbours& step, std::size_t text) const;
   // Computes the member's part of a step that takes all tokens.
   void take_all(const Step& step, std::size_t member, std::size_t members, float* scratch) const;
   // Reads a row of a table with copy_row() or add_row(). If that fails, the run ends.
@@ -150,6 +152,7 @@ void Computation::do_rows(const Step& step, const Range& range) const {
             kernels_.multiply(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]);
           },
           [&](const Scale& s) { kernels_.scale(rows(s.x, range), plan_.widths[s.x], s.factor); },
+          [&](const TakeColumns& s) { take_columns(s, const_rows(s.x, range), plan_.widths[s.x], rows(s.y, range)); },
           [&](const Rope& s) {
             const RopeTable& table = plan_.ropes[s.table];
             kernels_.rope(rows(s.x, range), s.heads, table.width, table.angles.cosines.data(),
@@ -174,8 +177,7 @@ void Computation::do_rows(const Step& step, const Range& range) const {
               normalize(x.data + r * x.stride, plan_.widths[s.x]);
           },
           [&](const Choose& s) { choose(rows(s.x, range), plan_.widths[s.x], s.chosen); },
-          // See take_all().
-          [](const Attend&) {}, [](const Convolve&) {}, [](const Widen&) {}, [](const Narrow&) {}},
+          [](const auto& /*see take_all()*/) {}},
       step.what);
 }
 
@@ -184,6 +186,9 @@ void Computation::take_all(const Step& step, std::size_t member, std::size_t mem
   if (const auto* const attention = std::get_if<Attend>(&step.what)) {
     for (std::size_t i = member; i < group_.texts * attention->heads && !limits_.are_reached(); i += members)
       attend(*attention, group_.first_text + i / attention->heads, i % attention->heads, scratch);
+  } else if (const auto* const near = std::get_if<Neighbours>(&step.what)) {
+    for (std::size_t i = member; i < group_.texts; i += members)
+      gather_neighbours(*near, group_.first_text + i);
   } else if (const auto* const convolution = std::get_if<Convolve>(&step.what)) {
     convolve(*convolution, plan_.widths[convolution->x], const_rows(convolution->x, all),
              batch_.positions.data() + group_.first_token, part_of(group_.tokens, member, members),
@@ -192,10 +197,8 @@ void Computation::take_all(const Step& step, std::size_t member, std::size_t mem
     const ExpertRun run{kernels_, plan_, limits_, member, members, scratch};
     const auto* const first = std::get_if<Widen>(&step.what);
     const ExpertMatrices& experts = first != nullptr ? first->experts : std::get<Narrow>(step.what).experts;
-    const Rows x = const_rows(experts.x, all);
-    const Rows shares = const_rows(experts.shares, all);
-    const MutableRows y = rows(experts.y, all);
-    first != nullptr ? widen(run, *first, x, shares, y) : narrow(run, std::get<Narrow>(step.what), x, shares, y);
+    const ExpertRows of{const_rows(experts.x, all), const_rows(experts.shares, all), rows(experts.y, all)};
+    first != nullptr ? widen(run, *first, of) : narrow(run, std::get<Narrow>(step.what), of);
   }
 }
 
@@ -210,6 +213,7 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
   const std::size_t column = head * width;
   const std::size_t key_column = head * step.key_heads / step.heads * width;
   const DistanceTable* const distances = step.distances ? &plan_.distances[*step.distances] : nullptr;
+  const HeadPlaces places = step.places ? plan_.places[*step.places].of_head(head) : HeadPlaces();
   plan_.product.attend({.query = query.data + column,
                         .key = key.data + key_column,
                         .value = value.data + key_column,
@@ -225,11 +229,17 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
                         .soft_cap = step.soft_cap,
                         .distance_bias = distances == nullptr ? nullptr : distances->of_head(head),
                         .farthest = distances == nullptr ? 0 : distances->farthest,
+                        .places = step.places ? &places : nullptr,
                         .window = step.window,
                         .causal = step.causal,
                         .is_over = [](void* context) { return static_cast<Limits*>(context)->are_reached(); },
                         .context = &limits_},
                        attention);
+}
+
+void Computation::gather_neighbours(const Neighbours& step, std::size_t text) const {
+  const Range range{batch_.first[text] - group_.first_token, batch_.first[text + 1] - batch_.first[text]};
+  take_neighbours(step, const_rows(step.x, range), plan_.widths[step.x], rows(step.y, range));
 }
 
 void Computation::pool(std::size_t text) const {
@@ -341,15 +351,6 @@ void Computation::compute_part(std::size_t member, std::size_t members, Barrier&
   barrier.wait();
   if (limits_.are_reached()) return;
   finish(part_of(group_.texts, member, members));
-}
-
-// The scratch memory of a step for texts of at most `longest` tokens, in numbers.
-std::size_t scratch_of(const Plan& plan, const Step& step, std::size_t longest) {
-  if (const auto* const attend = std::get_if<Attend>(&step.what))
-    return plan.product.attention_scratch(longest, plan.widths[attend->query] / attend->heads);
-  if (const auto* const first = std::get_if<Widen>(&step.what)) return expert_scratch(plan, first->experts);
-  if (const auto* const last = std::get_if<Narrow>(&step.what)) return expert_scratch(plan, last->experts);
-  return 0;
 }
 
 }  // namespace

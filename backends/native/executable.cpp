@@ -41,14 +41,16 @@ NativeExecutable::NativeExecutable(const Kernels& kernels, Plan plan, core::Acti
 
 Status NativeExecutable::pack(const WeightFiles& files) {
   Team::Crew crew = team_.take(team_.threads());
-  return plan_.matrices.pack(*plan_.graph, files, crew.size(),
-                             [&](std::size_t panels, const PackedMatrices::Part& part) {
-                               std::atomic<std::size_t> next{0};
-                               crew.run([&](std::size_t member) {
-                                 for (std::size_t panel = next.fetch_add(1); panel < panels; panel = next.fetch_add(1))
-                                   part(panel, member);
-                               });
-                             });
+  LB_RETURN_IF_ERROR(
+      plan_.matrices.pack(*plan_.graph, files, crew.size(), [&](std::size_t panels, const PackedMatrices::Part& part) {
+        std::atomic<std::size_t> next{0};
+        crew.run([&](std::size_t member) {
+          for (std::size_t panel = next.fetch_add(1); panel < panels; panel = next.fetch_add(1))
+            part(panel, member);
+        });
+      }));
+  compute_places(kernels_, plan_.product, plan_.matrices, plan_.places, crew);
+  return {};
 }
 
 Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch) const {

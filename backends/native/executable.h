@@ -23,8 +23,8 @@ class NativeExecutable final : public core::Executable {
   // Throws std::bad_alloc.
   NativeExecutable(const Kernels& kernels, Plan plan, core::ActiveConfig active);
 
-  // Packs the plan's weights, which are in these files. Call it before the first run. Returns the errors of PartReader;
-  // throws std::bad_alloc.
+  // Packs the plan's weights, which are in these files, and computes what depends on them alone. Call it before the
+  // first run. Returns the errors of PartReader; throws std::bad_alloc.
   [[nodiscard]] core::Status pack(const WeightFiles& files);
 
   [[nodiscard]] std::span<const core::TensorInfo> inputs() const override { return inputs_; }

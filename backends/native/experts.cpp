@@ -87,11 +87,21 @@ void for_each_use(const ExpertRun& run, const ExpertMatrices& experts, const Row
   }
 }
 
-}  // namespace
-
 std::size_t expert_scratch(const Plan& plan, const ExpertMatrices& experts) {
   const Panels matrix = plan.matrices[experts.matrices.front()];
   return kRows * (whole_lines(plan.product.operand_words(matrix.rows)) + whole_lines(matrix.columns));
+}
+
+}  // namespace
+
+std::size_t scratch_of(const Plan& plan, const Step& step, std::size_t longest) {
+  if (const auto* const attend = std::get_if<Attend>(&step.what)) {
+    const std::size_t places = attend->places ? plan.places[*attend->places].places() : 0;
+    return plan.product.attention_scratch(longest, plan.widths[attend->query] / attend->heads, places);
+  }
+  if (const auto* const first = std::get_if<Widen>(&step.what)) return expert_scratch(plan, first->experts);
+  if (const auto* const last = std::get_if<Narrow>(&step.what)) return expert_scratch(plan, last->experts);
+  return 0;
 }
 
 void choose(const MutableRows& shares, std::size_t experts, std::size_t chosen) {
@@ -117,8 +127,9 @@ void choose(const MutableRows& shares, std::size_t experts, std::size_t chosen) 
   }
 }
 
-void widen(const ExpertRun& run, const Widen& step, const Rows& x, const Rows& shares, const MutableRows& y) {
-  for_each_use(run, step.experts, x, shares, /*is_shared=*/true,
+void widen(const ExpertRun& run, const Widen& step, const ExpertRows& rows) {
+  const MutableRows& y = rows.y;
+  for_each_use(run, step.experts, rows.x, rows.shares, /*is_shared=*/true,
                [&](std::span<const Use> uses, const MutableRows& found, const Columns& columns) {
                  run.kernels.activate(step.function, found, columns.count);
                  const std::size_t width = run.plan.matrices[step.experts.matrices.front()].columns;
@@ -129,11 +140,12 @@ void widen(const ExpertRun& run, const Widen& step, const Rows& x, const Rows& s
                });
 }
 
-void narrow(const ExpertRun& run, const Narrow& step, const Rows& x, const Rows& shares, const MutableRows& y) {
+void narrow(const ExpertRun& run, const Narrow& step, const ExpertRows& rows) {
+  const MutableRows& y = rows.y;
   const Columns mine = columns_of(run, run.plan.matrices[step.experts.matrices.front()]);
   for (std::size_t row = 0; row < y.count; ++row)
     std::fill_n(y.data + row * y.stride + mine.first, mine.count, 0.0F);
-  for_each_use(run, step.experts, x, shares, /*is_shared=*/false,
+  for_each_use(run, step.experts, rows.x, rows.shares, /*is_shared=*/false,
                [&](std::span<const Use> uses, const MutableRows& found, const Columns& columns) {
                  for (std::size_t i = 0; i < uses.size(); ++i) {
                    float* const to = y.data + uses[i].row * y.stride + columns.first;

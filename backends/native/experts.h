@@ -21,17 +21,23 @@ struct ExpertRun {
   Limits& limits;
   std::size_t member = 0;
   std::size_t members = 1;
-  float* scratch = nullptr;  // expert_scratch() numbers
+  float* scratch = nullptr;  // scratch_of() numbers
 };
 
-// The size of the scratch memory for these matrices, in numbers.
-[[nodiscard]] std::size_t expert_scratch(const Plan& plan, const ExpertMatrices& experts);
+// The size of the scratch memory of a step for texts of at most `longest` tokens, in numbers.
+[[nodiscard]] std::size_t scratch_of(const Plan& plan, const Step& step, std::size_t longest);
 
 // See Choose. `experts` is the width of a row.
 void choose(const MutableRows& shares, std::size_t experts, std::size_t chosen);
-// See Widen and Narrow. Rows are those of all tokens of the group.
-void widen(const ExpertRun& run, const Widen& step, const Rows& x, const Rows& shares, const MutableRows& y);
-void narrow(const ExpertRun& run, const Narrow& step, const Rows& x, const Rows& shares, const MutableRows& y);
+// The rows of all tokens of the group; see ExpertMatrices.
+struct ExpertRows {
+  Rows x;
+  Rows shares;
+  MutableRows y;
+};
+// See Widen and Narrow.
+void widen(const ExpertRun& run, const Widen& step, const ExpertRows& rows);
+void narrow(const ExpertRun& run, const Narrow& step, const ExpertRows& rows);
 
 // See Convolve, for the rows of `range`. Rows are those of all tokens of the group; `places` has the position of each
 // in its text.

@@ -147,6 +147,15 @@ Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore>
   const auto is_static = [](const TensorInfo& input) { return input.shape.is_static(); };
   // With packed tokens there are few shapes.
   if (!packing && !std::ranges::all_of(inputs, is_static)) active.kept_shapes = kept_shapes(device, properties);
+  // After a failed run, whether memory ran out or the shapes did not fit together, the CPU plugin (2026.4) keeps its
+  // shapes for all requests of the compiled model. A later run in shapes of an earlier one then fails with the earlier
+  // error, or reads foreign memory. Runs of packed tokens are Latebind's own, and fail only if memory ends.
+  std::unique_ptr<SharedRuns> shared_runs;
+  if (device_base(device) == "CPU" && !std::ranges::all_of(inputs, is_static)) {
+    shared_runs = std::make_unique<SharedRuns>(active.has_one_stream ? RunOrder::kOneByOne
+                                               : packing             ? RunOrder::kIndependent
+                                                                     : RunOrder::kStarted);
+  }
   // An input that is passed through to an output is one tensor with one set of names.
   std::vector<bool> direct;
   for (const TensorInfo& output : outputs) {
@@ -164,7 +173,8 @@ Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore>
                                                       std::move(outputs),
                                                       std::move(direct),
                                                       std::move(vendor_inputs),
-                                                      std::move(packing)},
+                                                      std::move(packing),
+                                                      std::move(shared_runs)},
                                          [](const Compiled* compiled) {
                                            const Inside inside;
                                            delete compiled;
@@ -218,7 +228,9 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
   LB_RETURN_IF_ERROR(check_precision(*core, device, options.precision));
   // Packed tokens were measured on the CPU only.
   const bool may_pack_tokens = device_base(device) == "CPU" && options.input_shapes.empty();
-  LB_ASSIGN_OR_RETURN(const Model readable, readable_model(model, may_pack_tokens));
+  // Likewise: there the weights would be widened to f32 before they are packed in the type of the computation.
+  const bool keeps_types = device_base(device) == "CPU" && options.precision != core::Precision::kF32;
+  LB_ASSIGN_OR_RETURN(const Model readable, readable_model(model, may_pack_tokens, keeps_types));
   // The vendor reads all weights once, and then few of them again: most are repacked.
   const platform::PageRelease read_pages(weights_in_memory(readable));
   LB_ASSIGN_OR_RETURN(const ModelHandle network, read_model(*core, readable));

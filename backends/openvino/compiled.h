@@ -12,6 +12,7 @@
 #include "backends/openvino/packed_inputs.h"
 #include "backends/openvino/properties.h"
 #include "backends/openvino/shared_core.h"
+#include "backends/openvino/shared_runs.h"
 #include "core/backend/executable.h"
 #include "core/model/model.h"
 
@@ -37,6 +38,8 @@ struct Compiled {
   // The vendor's inputs: those of the caller unless tokens are packed.
   std::vector<core::TensorInfo> vendor_inputs;
   std::optional<Packing> packing;
+  // If a failed run may change the results of others; else null.
+  std::unique_ptr<SharedRuns> shared_runs;
 
   // Runs before the members are destroyed.
   ~Compiled() { threads_are_left(); }

@@ -24,25 +24,24 @@ unsigned pool_size(const core::CompileOptions& options, const Active& active) {
   return std::min(active.optimal_requests != 0 ? active.optimal_requests : kRequestsWhenUnknown, kRequestsMax);
 }
 
-// After a failed run, the CPU plugin (2026.4) keeps its shapes for all requests of the compiled model, whether memory
-// ran out or the shapes did not fit together. A later run in shapes of an earlier one then gets the memory of those
-// shapes: it fails with the earlier error, or reads foreign memory.
-bool remembers_shapes(const Compiled& compiled) {
-  return device_base(compiled.device) == "CPU" &&
-         std::ranges::any_of(compiled.inputs, [](const core::TensorInfo& info) { return !info.shape.is_static(); });
-}
-
 }  // namespace
 
 OpenvinoRun::OpenvinoRun(const std::shared_ptr<const Compiled>& compiled, Lease lease)
-    : lease_(std::move(lease)), can_spoil_(remembers_shapes(*compiled)) {}
+    : lease_(std::move(lease)), shared_runs_(compiled->shared_runs.get()) {}
 
 Status OpenvinoRun::compute() {
   const Inside inside;
   trusted_ = false;
-  Status status = lease_->compute(given_up_);
-  const bool has_failed = status.code() == StatusCode::kOutOfMemory || status.code() == StatusCode::kDeviceFailed;
-  if (has_failed && can_spoil_) lease_.spoil();
+  const auto compute = [this] {
+    Status status = lease_->compute(given_up_);
+    const bool has_failed = status.code() == StatusCode::kOutOfMemory || status.code() == StatusCode::kDeviceFailed;
+    if (has_failed && shared_runs_ != nullptr) lease_.spoil();
+    return status;
+  };
+  Status status = shared_runs_ == nullptr ? compute()
+                                          : shared_runs_->run({.compute = compute,
+                                                               .has_failed = [this] { return lease_->has_failed(); },
+                                                               .is_spoiled = [this] { return lease_.is_spoiled(); }});
   trusted_ = status.ok();
   return status;
 }

@@ -40,7 +40,7 @@ class OpenvinoRun {
 
  private:
   Lease lease_;
-  const bool can_spoil_;
+  SharedRuns* const shared_runs_;  // of the compiled model; null if its runs do not affect one another
   bool trusted_ = true;
   bool cancelled_ = false;
   std::atomic<bool> given_up_{false};

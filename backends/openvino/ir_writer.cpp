@@ -44,8 +44,11 @@ constexpr std::string_view kBroadcast = R"(auto_broadcast="numpy")";
 
 class IrWriter {
  public:
-  IrWriter(const graph::Graph& graph, std::size_t tail_offset, bool packs_tokens)
-      : graph_(graph), network_(graph::lower(graph, {.packs_tokens = packs_tokens})), tail_offset_(tail_offset) {}
+  IrWriter(const graph::Graph& graph, std::size_t tail_offset, const IrOptions& options)
+      : graph_(graph),
+        network_(graph::lower(graph, {.packs_tokens = options.packs_tokens})),
+        tail_offset_(tail_offset),
+        keeps_types_(options.keeps_types) {}
 
   Ir write();
 
@@ -58,12 +61,13 @@ class IrWriter {
 
   Layer operator()(const graph::Input& op);
   Layer operator()(const graph::Weight& op) {
-    if (op.file != 0) return constant(op.type, op.shape.dims(), graph_.bytes_of(op));
+    if (op.file != 0) return of_other_file(op);
     return stored(op.type, op.shape.dims(), static_cast<std::size_t>(op.offset), graph_.bytes_of(op).size());
   }
   Layer operator()(const primitive::Constant& op) { return constant(op.type, op.shape.dims(), op.bytes); }
   Layer operator()(const primitive::Convert& op) {
     const ElementType to = network_.nodes[layers_.size()].type;
+    is_decompression_ = keeps_types_ && std::holds_alternative<graph::Weight>(network_.nodes[op.x.node].op);
     return emit("Convert", "opset1", fmt::format(R"(destination_type="{}")", core::name_of(to)), {of(op.x)}, to);
   }
   Layer operator()(const primitive::Gather& op) {
@@ -92,6 +96,12 @@ class IrWriter {
     const std::string_view transposes = op.transpose_b ? "true" : "false";
     return emit("MatMul", "opset1", fmt::format(R"(transpose_a="false" transpose_b="{}")", transposes),
                 {of(op.a), of(op.b)});
+  }
+  Layer operator()(const primitive::Convolution& op) {
+    const std::int64_t pad = (op.width - 1) / 2;
+    return emit("Convolution", "opset1",
+                fmt::format(R"(strides="1" dilations="1" pads_begin="{0}" pads_end="{0}" auto_pad="explicit")", pad),
+                {of(op.x), of(op.weight)});
   }
   Layer operator()(const primitive::Reshape& op) {
     return with_numbers("Reshape", "opset1", R"(special_zero="true")", op.x, op.shape);
@@ -122,6 +132,8 @@ class IrWriter {
              ElementType output, std::optional<ElementType> second = std::nullopt);
   Layer stored(ElementType type, std::span<const std::int64_t> shape, std::size_t offset, std::size_t size);
   Layer constant(ElementType type, std::span<const std::int64_t> shape, std::span<const std::byte> bytes);
+  // A weight that the first file does not have.
+  Layer of_other_file(const graph::Weight& weight);
   Layer numbers(const std::vector<std::int64_t>& values) {
     const auto count = static_cast<std::int64_t>(values.size());
     return integers({&count, 1}, values);
@@ -142,6 +154,8 @@ class IrWriter {
   const graph::Graph& graph_;
   const graph::PrimitiveNetwork network_;
   const std::size_t tail_offset_;
+  const bool keeps_types_;
+  bool is_decompression_ = false;                                                // of the next layer
   std::vector<Layer> layers_;                                                    // by primitive
   std::map<std::pair<std::size_t, std::vector<std::int64_t>>, Layer> integers_;  // by rank and values
   std::size_t layer_count_ = 0;
@@ -158,6 +172,8 @@ IrWriter::Layer IrWriter::emit(std::string_view type, std::string_view opset, st
   const std::string name = public_name_.empty() ? fmt::format("n{}", layer.id) : core::escaped_for_markup(public_name_);
   fmt::format_to(text(), R"(<layer id="{}" name="{}" type="{}" version="{}">)", layer.id, name, type, opset);
   if (!attributes.empty()) fmt::format_to(text(), "<data {}/>", attributes);
+  if (std::exchange(is_decompression_, false))
+    layers_text_ += R"(<rt_info><attribute name="decompression" version="0"/></rt_info>)";
   if (inputs.size() > 0) layers_text_ += "<input>";
   std::size_t port = 0;
   for (const Layer& input : inputs) {
@@ -195,6 +211,20 @@ IrWriter::Layer IrWriter::constant(ElementType type, std::span<const std::int64_
   const std::size_t offset = tail_offset_ + tail_.size();
   tail_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return stored(type, shape, offset, bytes.size());
+}
+
+IrWriter::Layer IrWriter::of_other_file(const graph::Weight& weight) {
+  const auto dims = weight.shape.dims();
+  const core::FilePart& part = graph_.weights()[weight.file];
+  const auto size = core::byte_size_of(weight.type, weight.shape);
+  if (part.computed == nullptr || !size.ok()) return constant(weight.type, dims, graph_.bytes_of(weight));
+  // Computed in its place, because all of the part would be as large as the model.
+  tail_.reserve(part.bytes.bytes.size());
+  const std::size_t begin = (tail_.size() + kAlignment - 1) / kAlignment * kAlignment;
+  tail_.resize(begin + *size);
+  const auto place = std::as_writable_bytes(std::span(tail_)).subspan(begin);
+  if (!part.computed->read(weight.offset, place)) std::ranges::copy(graph_.bytes_of(weight), place.begin());
+  return stored(weight.type, dims, tail_offset_ + begin, *size);
 }
 
 IrWriter::Layer IrWriter::integers(std::span<const std::int64_t> shape, const std::vector<std::int64_t>& values) {
@@ -351,8 +381,8 @@ Ir IrWriter::write() {
 
 }  // namespace
 
-Ir write_ir(const graph::Graph& graph, std::size_t tail_offset, bool packs_tokens) {
-  return IrWriter(graph, tail_offset, packs_tokens).write();
+Ir write_ir(const graph::Graph& graph, std::size_t tail_offset, const IrOptions& options) {
+  return IrWriter(graph, tail_offset, options).write();
 }
 
 }  // namespace latebind::openvino

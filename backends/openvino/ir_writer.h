@@ -23,6 +23,13 @@ struct Ir {
 //
 // `packs_tokens` is only for a graph whose tokens can be packed; the network then has the inputs that
 // core/graph/token_packing.h describes.
-[[nodiscard]] Ir write_ir(const graph::Graph& graph, std::size_t tail_offset, bool packs_tokens = false);
+//
+// `keeps_types` marks the conversions of f16 and bf16 weights, so that OpenVINO keeps these as they are in memory if it
+// computes in a type of that size, and does not make f32 numbers of all of them first.
+struct IrOptions {
+  bool packs_tokens = false;
+  bool keeps_types = false;
+};
+[[nodiscard]] Ir write_ir(const graph::Graph& graph, std::size_t tail_offset, const IrOptions& options = {});
 
 }  // namespace latebind::openvino

@@ -197,6 +197,7 @@ Result<Active> read_back(const Library& library, const abi::CompiledModel* compi
       number_in(compiled_property(library, compiled, "OPTIMAL_NUMBER_OF_INFER_REQUESTS")).value_or(0);
   active.threads = threads.value_or(0);
   if (device_base(device) != "CPU") return active;
+  active.has_one_stream = streams == 0U || streams == 1U;
   // Without streams, the vendor reports no threads.
   if (streams == 0U) active.threads = 1;
   const auto distribution = compiled_property(library, compiled, kDistribution);

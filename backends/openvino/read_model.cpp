@@ -198,13 +198,14 @@ const ModelForm* form_of(const Model& model) {
 
 }  // namespace
 
-Result<Model> readable_model(const Model& model, bool may_pack_tokens) {
+Result<Model> readable_model(const Model& model, bool may_pack_tokens, bool keeps_types) {
   if (model.graph() == nullptr || model.find(ModelFormat::kOpenvinoIr) != nullptr) return model;
   const graph::Graph& network = *model.graph()->graph;
   const core::FilePart weights = network.weights().empty() ? core::FilePart() : network.weights().front();
   const auto bytes = weights.bytes.bytes;
-  Ir ir = write_ir(network, platform::MappedFile::tail_offset(bytes.size()),
-                   may_pack_tokens && graph::can_pack(network).has_value());
+  Ir ir =
+      write_ir(network, platform::MappedFile::tail_offset(bytes.size()),
+               {.packs_tokens = may_pack_tokens && graph::can_pack(network).has_value(), .keeps_types = keeps_types});
   LB_ASSIGN_OR_RETURN(auto joined, platform::MappedFile::with_tail(weights.where, weights.identity, bytes,
                                                                    std::as_bytes(std::span(ir.tail))));
   const auto shared = std::make_shared<const platform::MappedFile>(std::move(joined));

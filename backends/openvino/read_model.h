@@ -12,7 +12,8 @@ namespace latebind::openvino {
 
 // The model itself or, if it is a Graph, that graph as IR, with the weights left in place, and with packed tokens if
 // `may_pack_tokens` and the graph allow it. Returns kIo or kOutOfMemory.
-[[nodiscard]] core::Result<core::Model> readable_model(const core::Model& model, bool may_pack_tokens);
+[[nodiscard]] core::Result<core::Model> readable_model(const core::Model& model, bool may_pack_tokens,
+                                                       bool keeps_types = false);
 
 // Reads the IR form if there is one, and otherwise ONNX. Weights in memory are not copied: the network and all models
 // compiled from it refer to them.

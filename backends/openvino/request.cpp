@@ -169,7 +169,8 @@ Status Request::compute(const std::atomic<bool>& given_up) {
 
 abi::Code Request::infer() {
   const abi::Api& api = compiled_->library().api;
-  if (!compiled_->active.loses_errors) return api.ov_infer_request_infer(handle_.get());
+  const bool starts_runs = compiled_->shared_runs && compiled_->shared_runs->order() == RunOrder::kStarted;
+  if (!compiled_->active.loses_errors && !starts_runs) return api.ov_infer_request_infer(handle_.get());
   // This costs 8 µs, and 60 µs on a virtual machine that wakes threads slowly. The wait is in steps because OpenVINO
   // for Windows does not wake from a long one under Wine 8; on Linux, the end of the run ends the step.
   constexpr std::int64_t kStepMs = 20;
@@ -178,6 +179,11 @@ abi::Code Request::infer() {
   while (code == abi::kResultNotReady)
     code = api.ov_infer_request_wait_for(handle_.get(), kStepMs);
   return code;
+}
+
+bool Request::has_failed() const {
+  const auto code = compiled_->library().api.ov_infer_request_wait_for(handle_.get(), 0);
+  return code != abi::kOk && code != abi::kResultNotReady;
 }
 
 bool Request::cancel() {

@@ -5,8 +5,8 @@
 // element, outputs whose shape is known only after the run, and all tensors of a run that may be abandoned, since the
 // device may then still run after the caller has freed its memory.
 //
-// One thread at a time may use a request (the pool ensures this), except for cancel(). A request must be destroyed
-// before its Compiled.
+// One thread at a time may use a request (the pool ensures this), except for cancel() and has_failed(). A request must
+// be destroyed before its Compiled.
 #pragma once
 
 #include <atomic>
@@ -33,6 +33,10 @@ class Request {
   // Gives the outputs of the run their actual shapes, and copies those that are not in place. Does not call the vendor;
   // all errors are the caller's.
   [[nodiscard]] core::Status give(std::span<core::OutputTensor> outputs);
+
+  // Whether the vendor reports that the run that it computes, or the one before, failed. For runs that are started and
+  // waited for; may be called from another thread while there is a run.
+  [[nodiscard]] bool has_failed() const;
 
   // Stops the run, from another thread. Returns false if the run cannot be stopped and ends by itself; otherwise the
   // request must not be used again.

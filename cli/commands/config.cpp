@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -124,21 +125,23 @@ core::Status how_to_set(std::span<const std::string> words) {
                     kWhat));
   }
   std::string key = words[0];
-  std::string value = words.size() > 1 ? words[1] : std::string();
+  std::optional<std::string> value;
+  if (words.size() > 1) value = words[1];
   if (const auto equals = key.find('='); equals != std::string::npos && words.size() == 1) {
     value = key.substr(equals + 1);
     key.resize(equals);
   }
   const app::SettingSpec* const spec = app::find_setting(key);
   if (spec == nullptr) return app::unknown_setting_error(key);
+  if (!value) return mistake(fmt::format("{}; 'set {}' also has no value", kWhat, core::one_line(key)));
   app::EffectiveSettings scratch;
-  LB_RETURN_IF_ERROR(scratch.set(key, value, ""));
+  LB_RETURN_IF_ERROR(scratch.set(key, *value, ""));
   const auto folder = platform::config_folder();
   const auto file = folder.ok() ? platform::path_to_utf8(*folder / "config.toml") : std::string("a config.toml");
   std::string others;
   if (!spec->environment.empty()) others += fmt::format(", set {}", spec->environment);
   if (!spec->flag.empty()) others += fmt::format(", or give {} to a command", spec->flag);
-  return mistake(fmt::format("{}: write `{}` at the top of {}{}", kWhat, toml_line(*spec, key, value), file, others));
+  return mistake(fmt::format("{}: write `{}` at the top of {}{}", kWhat, toml_line(*spec, key, *value), file, others));
 }
 
 // Returns the keys to print: those that are named, or all.

@@ -10,6 +10,7 @@
 
 #include "app/json_text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/gguf_reference.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
 #include "core/text/counted.h"
@@ -62,9 +63,10 @@ std::string models_for_people(const app::ModelsReport& report) {
                       core::counted(report.cached.size(), "model"), size_text(bytes));
   for (const auto& model : report.cached) {
     const bool is_usable = std::ranges::any_of(model.revisions, &embedding::hub::CachedRevision::is_usable);
-    text += fmt::format("  {}  {}{}{}\n", core::one_line(model.id), size_text(model.bytes),
+    const std::string licence = core::one_line(app::licence_of(model).text());
+    text += fmt::format("  {}  {}{}{}{}\n", core::one_line(model.id), size_text(model.bytes),
                         model.revisions.size() > 1 ? fmt::format(", {} revisions", model.revisions.size()) : "",
-                        is_usable ? "" : ", incomplete");
+                        is_usable ? "" : ", incomplete", licence.empty() ? "" : ", " + licence);
   }
   return text;
 }
@@ -155,11 +157,14 @@ constexpr std::string_view kWeightsText =
     "   the ZIP of today, or the format of releases before 1.6;\n"
     "3. `onnx/model.onnx` or `model.onnx`.\n\n"
     "Nothing in a file of `torch.save()` is executed: its tensors are read as data, and anything else is refused by\n"
-    "name. Weights of f32, f16 and bf16 are used; other types are refused when a network needs them.\n\n";
+    "name. Weights of f32, f16 and bf16 are used; other types are refused when a network needs them.\n\n"
+    "A folder with `adapter_config.json` (PEFT's LoRA, rsLoRA and DoRA) opens with the model that\n"
+    "`base_model_name_or_path` names: a folder, or a name on the hub. The adapter is merged into the weights when the\n"
+    "model is opened ([decision](decisions/0184-adapters.md)).\n\n";
 constexpr std::string_view kNetworksNotes =
     "\n"
     "The following are not supported in any network: cross-attention, pruned heads, quantized checkpoints, adapters\n"
-    "(LoRA), and layers of different sizes. Any other model can be given as an ONNX file in its folder:\n"
+    "other than LoRA, and layers of different sizes. Any other model can be given as an ONNX file in its folder:\n"
     "`onnx/model.onnx`, or the file that `--onnx-file` names.\n\n"
     "If `is_causal` is false in `config.json`, each token of `gemma`, `llama`, `mistral`, `qwen2` and `qwen3` attends\n"
     "to all others, as in transformers 5, unless the network has windows; these are then refused. If it is true, an\n"
@@ -170,7 +175,9 @@ constexpr std::string_view kNetworksNotes =
     "`yarn`, and the `ntk` of GTE's published files; other methods are refused. `position_embedding_type` `alibi`\n"
     "turns `bert` into JinaBERT v2, whose feed-forward part is `geglu`. Scaled positions were compared with the\n"
     "evaluator of the tests, `ntk` with the formula of text-embeddings-inference, and JinaBERT v2 with the BERT of\n"
-    "`transformers` in its other parts, because `transformers` has neither.\n\n"
+    "`transformers` in its other parts, because `transformers` has neither. Qualcomm's compiler has not seen `deberta` "
+    "and\n"
+    "`deberta-v2` yet.\n\n"
     "The norms of decoders, EuroBERT and T5 square numbers, and a square above 65,504 is infinite in f16. Trained\n"
     "weights have not been tried on a device that computes in f16; `latebind verify` compares such a device with\n"
     "another one.\n\n";
@@ -192,6 +199,7 @@ constexpr std::string_view kModulesText =
     "| `LayerNorm`, `Dropout` | after pooling; a dropout has no effect |\n"
     "| `Normalize` | last |\n"
     "| `SpladePooling` | second and last: a sparse encoder |\n"
+    "| `SparseAutoEncoder` | last, instead of `Normalize`: a sparse encoder |\n"
     "| `SparseStaticEmbedding` | alone: a sparse encoder without a network |\n"
     "| `Router` | first, instead of a network: two routes, each made of the modules above |\n"
     "| `MultiVectorMask` | after `Transformer` and any number of `Dense`: a multi-vector encoder |\n\n"
@@ -216,16 +224,25 @@ constexpr std::string_view kEncodersText =
     "`latebind rerank` ranks lines with them. A folder is a cross-encoder if `architectures` in its `config.json`\n"
     "says so (`…ForSequenceClassification`) or, if it has a `modules.json`, if `model_type` in\n"
     "`config_sentence_transformers.json` is `CrossEncoder`. It uses the network's own head, or `Pooling` and a\n"
-    "`Dense` that gives `scores`. Scores are those of sentence-transformers' `CrossEncoder.predict`, with Sigmoid "
-    "or\n"
-    "Identity, as the files say. Random weights of each network were compared with it\n"
+    "`Dense` that gives `scores`. Scores are those of sentence-transformers' `CrossEncoder.predict`, with "
+    "Sigmoid,\n"
+    "Tanh or Identity, as the files say. Random weights of each network were compared with it\n"
     "(`tests/data/cross_encoders/make.py`), except for JinaBERT v2 and for `new`, `camembert` and `xlm-roberta`,\n"
     "which share the network of another type. Pairs that are too long are cut as in sentence-transformers, the "
     "longer\n"
     "text first. A network receives token types if it does so in transformers 5: as `model_input_names` says,\n"
-    "otherwise as the tokenizer's class says. `LogitScore` (language models that rerank), other activation "
-    "functions\n"
-    "and default prompts are refused. A network of the list without a known head needs an ONNX file.\n\n"
+    "otherwise as the tokenizer's class says. Other activation functions are refused. A\n"
+    "network of the list without a known head needs an ONNX file.\n\n"
+    "Language models that rerank have `LogitScore` after the network: the score is the number of one token after the\n"
+    "texts, or the difference of two. This works with `gemma`, `llama`, `mistral`, `qwen2` and `qwen3`, whose last\n"
+    "matrix may be the word embeddings. Query and document become messages of the folder's chat template\n"
+    "(`chat_template.jinja`, or `chat_template` in `tokenizer_config.json`), where sentence-transformers does so:\n"
+    "the same tokens, and the same frame around a document that is cut. The part of Jinja that published templates\n"
+    "use is known, and anything else is refused by name\n"
+    "([decision](decisions/0181-templates-are-rendered-here.md)). The default prompt of any cross-encoder is its\n"
+    "instruction, which `--instruct` replaces. Random weights were compared with the reference on OpenVINO, ONNX\n"
+    "Runtime and `native` (`tests/data/rerankers/make.py`). A folder without `modules.json` that holds a language\n"
+    "model is an embedder.\n\n"
     "## Sparse encoders\n\n"
     "Sparse encoders are networks for masked language modelling whose `modules.json` lists `SpladePooling`. A text\n"
     "gets a weight for each entry of the vocabulary, and most weights are zero (`latebind embed`).\n"
@@ -235,8 +252,11 @@ constexpr std::string_view kEncodersText =
     "whose number is zero within rounding may be present on one device and absent on another, with an equally small\n"
     "weight. `activation_function` is `relu` or `log1p_relu`, and `pooling_strategy` is `max` or `sum`;\n"
     "`max_active_dims` is applied. An ONNX file gives `logits` [batch, tokens, vocabulary]. `SparseStaticEmbedding`\n"
-    "weighs the tokens of a text with a table, without a network and without a device. `SparseAutoEncoder`, weights\n"
-    "that are negative or not finite, and weights from a JSON file are refused.\n\n"
+    "weighs the tokens of a text with a table, without a network and without a device. `SparseAutoEncoder` (CSR)\n"
+    "makes many numbers of a text's vector, and keeps the `k` largest of those above zero, or `max_active_dims`; "
+    "their\n"
+    "indices are not entries of the vocabulary. Its `normalize`, and weights of tables that are negative, not finite\n"
+    "or in a JSON file, are refused.\n\n"
     "## Routers\n\n"
     "A `Router` has one route for queries and another for documents, and more modules may follow both. Supported "
     "are\n"
@@ -287,9 +307,11 @@ std::string models_reference() {
       "A model is a folder in the layout of the hub: `config.json`, the [weights](#weights), `tokenizer.json` (or a\n"
       "[vocabulary](#vocabularies)), and the modules of sentence-transformers. Latebind reads it directly, without an\n"
       "export and without Python. `latebind models --reference` prints this page; `latebind models --networks` prints\n"
-      "its lists, with `--json` for programs.\n\n";
+      "its lists, with `--json` for programs. [published-models.md](published-models.md) lists 300 published models\n"
+      "by name, and which of them open.\n\n";
   text += recommended_reference();
   text += kWeightsText;
+  text += gguf_reference();
   text +=
       "## Networks\n\n"
       "Networks are identified by the `model_type` of `config.json`. Each was compared with the results of\n"
@@ -351,8 +373,9 @@ void add_models(Command& program, Action& chosen) {
   Command& app = *program.add_subcommand("models", "Lists recommended models, and those in the hub's cache.");
   app.add_flag("--json", options->json,
                "Prints {recommended: [{model, kind, network, good_for, megabytes, dimension, languages, licence, "
-               "cached}], cache: {folder, bytes, models: [{model, bytes, revisions: [{commit, refs, usable}]}]}}; with "
-               "--networks {architectures: [{model_type, name, checked, refused, cross_encoder}], tokenizer: {part: "
+               "cached}], cache: {folder, bytes, models: [{model, bytes, licence: {name, forbids_commerce}, revisions: "
+               "[{commit, refs, usable}]}]}}; with --networks {architectures: [{model_type, name, checked, refused, "
+               "cross_encoder}], tokenizer: {part: "
                "[type]}}.");
   app.add_flag("--networks", options->networks, "Lists the supported networks and tokenizers instead.");
   app.add_flag("--reference", options->reference, "Prints docs/models.md.");

@@ -23,6 +23,7 @@ struct RerankArguments {
   std::size_t count = 100;
   bool raw_scores = false;
   std::string mix;
+  std::optional<std::string> instruction;
   bool json = false;
   bool quiet = false;
 };
@@ -55,7 +56,8 @@ Exit rerank(const RerankArguments& options) {
     mix = *weights;
   }
   const auto reranker =
-      Reranker::of(*std::move(opened), options.model.model, {.raw_scores = options.raw_scores, .mix = mix});
+      Reranker::of(*std::move(opened), options.model.model,
+                   {.raw_scores = options.raw_scores, .mix = mix, .instruction = options.instruction});
   if (!reranker.ok()) return fail(reranker.status());
   const auto attested = (*reranker)->network().attestation();
   const auto start = std::chrono::steady_clock::now();
@@ -75,6 +77,7 @@ void add_rerank(Command& program, Action& chosen) {
   app.add_flag("--raw-scores", options->raw_scores,
                "Prints the network's logits, without the model's activation function (often a sigmoid).");
   add_mix(app, options->mix);
+  add_instruct(app, options->instruction);
   options->model.add_to(app, "A cross-encoder, a multi-vector encoder or a model with a mixed score");
   add_text_source(app, options->source, TextIds::kShown);
   app.add_flag("--json", options->json,

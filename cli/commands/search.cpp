@@ -39,6 +39,7 @@ struct SearchArguments {
   app::FindOptions finding{};
   std::string index;
   std::string reranker;
+  std::optional<std::string> instruction;
   std::string mix;
   std::size_t candidates = 100;
   bool json = false;
@@ -224,6 +225,7 @@ Exit search(const SearchArguments& options) {
   auto runtime = make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("search", runtime.status().message());
   if (core::find_invalid_utf8(options.query)) return misuse("search", "--query is not UTF-8");
+  if (options.instruction && options.reranker.empty()) return misuse("search", "--instruct is for --rerank");
   if (!options.index.empty() && std::ranges::count(options.source.files, "-") > 0)
     return misuse("search", "--index: stdin cannot be indexed, because it cannot be read again; name a file");
   auto found = find_files(options);
@@ -274,7 +276,7 @@ Exit search(const SearchArguments& options) {
     }
     auto ranking = open_comparing(second, others, embedding::kScoreOutput.name);
     if (!ranking.ok()) return fail(ranking.status().with_context("--rerank"));
-    auto made = Reranker::of(*std::move(ranking), options.reranker, {});
+    auto made = Reranker::of(*std::move(ranking), options.reranker, {.instruction = options.instruction});
     if (!made.ok()) return fail(made.status().with_context("--rerank"));
     reranker = *std::move(made);
   }
@@ -325,6 +327,7 @@ void add_search(Command& program, Action& chosen) {
   add_text(app, "--rerank", options->reranker, "DIR|ORG/NAME",
            "A cross-encoder, multi-vector encoder or model with a mixed score that reranks the best lines, on the same "
            "devices (default: none).");
+  add_instruct(app, options->instruction);
   add_mix(app, options->mix);
   add_integer(app, "--candidates", options->candidates, 1, 1000, "Number of lines to rerank, 1 to 1000 (default 100).");
   add_texts(

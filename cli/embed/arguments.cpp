@@ -95,6 +95,7 @@ Result<app::Json> kept_settings(const EmbedArguments& options) {
   if (!options.outputs.empty()) json["outputs"] = options.outputs;
   json["prompt"] = options.prompt.text ? app::Json(*options.prompt.text) : app::Json();
   json["prompt_name"] = options.prompt.name ? app::Json(*options.prompt.name) : app::Json();
+  if (options.prompt.task) json["task"] = *options.prompt.task;
   const bool has_role = options.prompt.role != embedding::TextRole::kUnspecified;
   json["role"] = has_role ? app::Json(core::word_of(options.prompt.role)) : app::Json();
   json["dimensions"] = options.dimensions > 0 ? app::Json(options.dimensions) : app::Json();

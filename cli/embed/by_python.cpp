@@ -77,6 +77,7 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
   // Each as one word, because a value may begin with a dash.
   if (options.prompt.text) words.push_back("--prompt=" + *options.prompt.text);
   if (options.prompt.name) words.push_back("--prompt-name=" + *options.prompt.name);
+  if (options.prompt.task) words.push_back("--task=" + *options.prompt.task);
   if (options.prompt.role != embedding::TextRole::kUnspecified) {
     add("--role", std::string(core::word_of(options.prompt.role)));
   }

@@ -64,6 +64,9 @@ void PromptArguments::add_to(Command& app, const std::string& what, const std::s
   app.add_option(flag + "-name", name, "Name of the model's prompt to use instead (default: none).")
       ->type_name("NAME")
       ->excludes(by_text);
+  app.add_option(word.empty() ? "--task" : "--" + word + "-task", task,
+                 "Name of the model's task, for a model with low-rank parts for several (default: by the role).")
+      ->type_name("NAME");
 }
 
 void add_dimensions(Command& app, std::size_t& dimensions) {

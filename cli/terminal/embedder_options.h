@@ -33,14 +33,15 @@ struct PromptArguments {
   embedding::TextRole role = embedding::TextRole::kUnspecified;
   std::optional<std::string> text{};
   std::optional<std::string> name{};
+  std::optional<std::string> task{};
 
-  // Adds --prompt and --prompt-name, or --WORD-prompt and --WORD-prompt-name. `what` names the texts in the help:
-  // "every text".
+  // Adds --prompt, --prompt-name and --task, or --WORD-prompt, --WORD-prompt-name and --WORD-task. `what` names the
+  // texts in the help: "every text".
   void add_to(Command& app, const std::string& what, const std::string& word = {});
   // Adds --role, for commands that do not imply it.
   void add_role_to(Command& app);
   // The result refers to this object.
-  [[nodiscard]] embedding::PromptChoice choice() const { return {.text = text, .name = name}; }
+  [[nodiscard]] embedding::PromptChoice choice() const { return {.text = text, .name = name, .task = task}; }
 };
 
 // Adds --dimensions, the number of leading values of a vector to keep; 0 means all.

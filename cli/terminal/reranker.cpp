@@ -19,6 +19,13 @@ Result<std::unique_ptr<Reranker>> Reranker::of(std::unique_ptr<embedding::Embedd
                                                const Options& options) {
   std::unique_ptr<Reranker> reranker(new Reranker);
   reranker->raw_scores_ = options.raw_scores;
+  reranker->instruction_ = options.instruction;
+  if (options.instruction && !network->gives(embedding::kScoreOutput.name)) {
+    return Status(core::StatusCode::kUnsupported,
+                  fmt::format("--instruct is for cross-encoders, and {} is none: its prompts are --prompt and "
+                              "--query-prompt of `latebind search`",
+                              model));
+  }
   auto comparison =
       embedding::Comparison::of(network->documents().outputs(), options.mix.value_or(embedding::MixedWeights()));
   if (comparison && comparison->is_mixed()) {
@@ -57,7 +64,9 @@ Result<ScoreDocuments> Reranker::scores(const std::string& query, const embeddin
     pairs.reserve(documents.size());
     for (const std::string_view document : documents)
       pairs.push_back({query, document});
-    return pairs_->score(pairs, scores, {}, raw_scores_);
+    embedding::EmbedOptions of_call;
+    if (instruction_) of_call.texts.prompt.text = *instruction_;
+    return pairs_->score(pairs, scores, of_call, raw_scores_);
   });
 }
 
@@ -65,6 +74,18 @@ void add_mix(Command& app, std::string& mix) {
   add_text(app, "--mix", mix, "DENSE,SPARSE,MULTI",
            "Weights of the three scores of a model that gives dense, sparse and multi_vector results, such as bge-m3 "
            "(default: 0.4,0.2,0.4).");
+}
+
+void add_instruct(Command& app, std::optional<std::string>& instruction) {
+  app.add_option(
+         "--instruct",
+         [&instruction](const std::string& given) -> Status {
+           instruction = given;
+           return {};
+         },
+         "What a cross-encoder is asked to do, for those that take an instruction, such as Qwen3-Reranker; '' for none "
+         "(default: the model's own).")
+      ->type_name("TEXT");
 }
 
 }  // namespace latebind::cli

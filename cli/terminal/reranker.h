@@ -22,6 +22,8 @@ class Reranker {
   struct Options {
     bool raw_scores = false;                                    // a cross-encoder's numbers, unchanged
     std::optional<embedding::MixedWeights> mix = std::nullopt;  // only for a model with a mixed score
+    // What a cross-encoder is asked to do, instead of the model's own instruction; "" for none.
+    std::optional<std::string> instruction = std::nullopt;
   };
   // Makes a reranker of a network that open_comparing() opened. `model` is its name for messages. Returns
   // kInvalidArgument or kUnsupported for a model that gives no scores.
@@ -46,9 +48,12 @@ class Reranker {
   std::unique_ptr<embedding::Embedder> mixed_;
   std::optional<embedding::Comparison> comparison_;  // of mixed_
   bool raw_scores_ = false;
+  std::optional<std::string> instruction_;
 };
 
 // Adds --mix, the weights of a mixed score.
 void add_mix(Command& app, std::string& mix);
+// Adds --instruct, the instruction of a cross-encoder.
+void add_instruct(Command& app, std::optional<std::string>& instruction);
 
 }  // namespace latebind::cli

@@ -42,6 +42,7 @@ Result<app::IndexedBy> made_by(const IndexSearch& search, const embedding::Embed
   by.options["precision"] = core::word_of(embedder.attestation()->active.precision);
   if (search.prompt->text) by.options["prompt"] = *search.prompt->text;
   if (search.prompt->name) by.options["prompt_name"] = *search.prompt->name;
+  if (search.prompt->task) by.options["task"] = *search.prompt->task;
   return by;
 }
 

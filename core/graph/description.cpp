@@ -29,6 +29,12 @@ std::string position_terms_of(const Attention& op) {
     text += fmt::format(", distances up to {} in {}", bias->farthest, weight(bias->table));
   if (const auto& bias = op.linear_bias)
     text += fmt::format(", slopes {:a} at {}", fmt::join(bias->slopes, " "), bias->positions);
+  if (const auto& terms = op.disentangled) {
+    text += fmt::format(", disentangled over {}", terms->span);
+    if (terms->farthest) text += fmt::format(" up to {}", *terms->farthest);
+    if (terms->keys) text += fmt::format(", keys %{}", terms->keys->node);
+    if (terms->queries) text += fmt::format(", queries %{}", terms->queries->node);
+  }
   if (const auto& rotary = op.rotary) {
     text += fmt::format(", rotary {:a} at {}", fmt::join(rotary->frequencies, " "), rotary->positions);
     if (rotary->factor != 1) text += fmt::format(" times {:a}", rotary->factor);
@@ -82,9 +88,17 @@ const Cases kDescribe{
       return fmt::format("positions of %{} in {}{}", op.ids.node, weight(op.table), padding);
     },
     [](const RowLookup& op) { return fmt::format("row {} of {}", op.row, weight(op.table)); },
+    [](const WholeTable& op) { return fmt::format("table {}", weight(op.table)); },
     [](const Add& op) { return fmt::format("add %{} %{}", op.a.node, op.b.node); },
     [](const Multiply& op) { return fmt::format("multiply %{} %{}", op.a.node, op.b.node); },
     [](const Scale& op) { return fmt::format("scale %{} by {:a}", op.x.node, op.factor); },
+    [](const Columns& op) {
+      return fmt::format("columns %{}, {} from {} of {}", op.x.node, op.count, op.first, op.width);
+    },
+    [](const Convolution& op) {
+      return fmt::format("convolution %{}, mask %{}, weight {}{}", op.x.node, op.mask.node, weight(op.weight),
+                         bias_of(op.bias));
+    },
     [](const Linear& op) {
       return fmt::format("linear %{}, weight {}{}", op.x.node, weight(op.weight), bias_of(op.bias));
     },

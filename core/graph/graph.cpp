@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -19,9 +18,8 @@ using core::StatusCode;
 
 // An order of magnitude more than any known model uses.
 constexpr std::int64_t kFarthestMax = 4096;
-// Two orders of magnitude more than any known model has.
+constexpr std::int64_t kKernelMax = 63;
 constexpr std::int64_t kExpertsMax = 1024;
-constexpr std::int64_t kShortConvolutionMax = 256;
 // The largest number of elements in a table of cosines.
 constexpr std::int64_t kTurnsMax = std::int64_t{1} << 24;
 
@@ -78,6 +76,11 @@ class Rules {
     return Type{ElementType::kF32, Shape{op.table.shape[1]}};
   }
 
+  Result<Type> operator()(const WholeTable& op) const {
+    LB_RETURN_IF_ERROR(check_table(op.table));
+    return Type{ElementType::kF32, op.table.shape};
+  }
+
   Result<Type> operator()(const Add& op) const {
     LB_RETURN_IF_ERROR(check_numbers("add", op.a));
     LB_RETURN_IF_ERROR(check_numbers("add", op.b));
@@ -99,6 +102,32 @@ class Rules {
     LB_RETURN_IF_ERROR(check_numbers("scaling", op.x));
     if (!std::isfinite(op.factor)) return misfit(fmt::format("scaling by {}", op.factor));
     return as(op.x);
+  }
+
+  Result<Type> operator()(const Columns& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("columns", op.x));
+    Shape shape = shape_of(op.x);
+    const std::size_t last = shape.rank() - 1;
+    const bool fits = op.width > 0 && shape[last] % op.width == 0 && op.first >= 0 && op.count > 0 &&
+                      op.first < op.width && op.count <= op.width - op.first;
+    if (!fits)
+      return misfit(fmt::format("{} columns from {} on of each {} of {}", op.count, op.first, op.width, text_of(op.x)));
+    shape[last] = shape[last] / op.width * op.count;
+    return Type{ElementType::kF32, shape};
+  }
+
+  Result<Type> operator()(const Convolution& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("convolution", op.x));
+    LB_RETURN_IF_ERROR(check_weight(op.weight, 3));
+    if (op.bias) LB_RETURN_IF_ERROR(check_weight(*op.bias, 1));
+    const Shape& shape = shape_of(op.x);
+    const Shape& weight = op.weight.shape;
+    const bool fits = shape.rank() == 3 && shape[2] == weight[1] && weight[0] > 0 && weight[2] % 2 == 1 &&
+                      weight[2] <= kKernelMax && (!op.bias || op.bias->shape[0] == weight[0]);
+    if (!fits)
+      return misfit(fmt::format("convolution of {} by '{}' {}", text_of(op.x), op.weight.name, weight.to_string()));
+    LB_RETURN_IF_ERROR(check_mask("convolution", op.x, op.mask));
+    return Type{ElementType::kF32, Shape{shape[0], shape[1], weight[0]}};
   }
 
   Result<Type> operator()(const Linear& op) const {
@@ -137,10 +166,13 @@ class Rules {
     if (op.distance_bias) LB_RETURN_IF_ERROR(check_distances(*op.distance_bias, op.heads));
     if (op.linear_bias) LB_RETURN_IF_ERROR(check_slopes(*op.linear_bias, op.heads));
     if (op.distance_bias && op.linear_bias) return misfit("attention with two biases of distances");
+    if (op.disentangled) LB_RETURN_IF_ERROR(check_disentangled(op));
     if (op.rotary) LB_RETURN_IF_ERROR(check_rotary(*op.rotary, shape_of(op.query)[2] / op.heads));
     if (op.soft_cap && (!std::isfinite(*op.soft_cap) || *op.soft_cap <= 0))
       return misfit(fmt::format("attention capped at {}", *op.soft_cap));
-    if (op.may_be_unattended && has_short_convolution()) return misfit("short convolution of tokens that may be unattended");
+    if (op.may_be_unattended && has<ShortConvolution>())
+      return misfit("short convolution of tokens that may be unattended");
+    if (op.soft_cap && op.disentangled) return misfit("disentangled attention with a soft cap");
     if (op.window && (*op.window < 0 || *op.window > kFarthestMax))
       return misfit(fmt::format("attention within {} tokens", *op.window));
     return as(op.query);
@@ -153,16 +185,16 @@ class Rules {
     LB_RETURN_IF_ERROR(check_mask("short convolution", op.x, op.mask));
     LB_RETURN_IF_ERROR(check_weight(op.weight, 2));
     const std::int64_t count = op.weight.shape[1];
-    if (op.weight.shape[0] != shape[2] || count < 1 || count > kShortConvolutionMax)
+    if (op.weight.shape[0] != shape[2] || count < 1 || count > kKernelMax)
       return misfit(fmt::format("'{}' {} for {}", op.weight.name, op.weight.shape.to_string(), text_of(op.x)));
     if (op.bias) LB_RETURN_IF_ERROR(check_columns(*op.bias, op.x));
-    if (may_be_unattended()) return misfit("short convolution of tokens that may be unattended");
+    if (has<Attention>(has_unattended)) return misfit("short convolution of tokens that may be unattended");
     return as(op.x);
   }
 
   Result<Type> operator()(const Experts& op) const {
-    LB_RETURN_IF_ERROR(check_numbers("experts", op.x));
-    LB_RETURN_IF_ERROR(check_numbers("experts", op.router));
+    for (const Value value : {op.x, op.router})
+      LB_RETURN_IF_ERROR(check_numbers("experts", value));
     const Shape& shape = shape_of(op.x);
     Shape router = shape;
     if (shape.rank() == 3 && shape_of(op.router).rank() == 3) router[2] = shape_of(op.router)[2];
@@ -173,12 +205,10 @@ class Rules {
       return misfit(fmt::format("{} of {} experts", op.chosen, experts));
     for (const Weight* weight : {&op.wide, &op.narrow}) {
       LB_RETURN_IF_ERROR(check_weight(*weight, 2));
-      const bool fits = weight->shape[1] == shape[2] && weight->shape[0] > 0 && weight->shape[0] % experts == 0 &&
-                        weight->shape == op.wide.shape;
-      if (!fits) {
-        return misfit(fmt::format("'{}' {} of {} experts for {}", weight->name, weight->shape.to_string(), experts,
-                                  text_of(op.x)));
-      }
+      const Shape& of = weight->shape;
+      if (of[1] != shape[2] || of[0] < 1 || of[0] % experts != 0 || !(of == op.wide.shape))
+        return misfit(
+            fmt::format("'{}' {} of {} experts for {}", weight->name, of.to_string(), experts, text_of(op.x)));
     }
     if (op.bias) LB_RETURN_IF_ERROR(check_columns(*op.bias, op.x));
     return as(op.x);
@@ -210,7 +240,7 @@ class Rules {
     const Shape& shape = shape_of(op.x);
     if (shape.rank() != 3) return misfit(fmt::format("pooling {}", text_of(op.x)));
     LB_RETURN_IF_ERROR(check_mask("pooling", op.x, op.mask));
-    if (may_be_unattended()) return misfit("pooling tokens that may be unattended");
+    if (has<Attention>(has_unattended)) return misfit("pooling tokens that may be unattended");
     return Type{ElementType::kF32, Shape{shape[0], shape[2]}};
   }
 
@@ -256,23 +286,20 @@ class Rules {
     const bool fits = shape.rank() == 3 && heads > 0 && shape[2] % heads == 0;
     return fits ? Status() : misfit(fmt::format("attention with {} heads of {}", heads, text_of(query)));
   }
-  // Checks for one number for each column of the value.
   [[nodiscard]] Status check_columns(const Weight& weight, Value value) const {
     LB_RETURN_IF_ERROR(check_weight(weight, 1));
     if (is_end_of(weight.shape, shape_of(value))) return {};
     return misfit(fmt::format("'{}' {} for {}", weight.name, weight.shape.to_string(), text_of(value)));
   }
-  [[nodiscard]] bool has_short_convolution() const {
-    return std::ranges::any_of(graph_.nodes(),
-                               [](const Node& node) { return std::holds_alternative<ShortConvolution>(node.op); });
-  }
-  // Whether attention before this node allows a mask with kUnattended.
-  [[nodiscard]] bool may_be_unattended() const {
-    return std::ranges::any_of(graph_.nodes(), [](const Node& node) {
-      const auto* const attention = std::get_if<Attention>(&node.op);
-      return attention != nullptr && attention->may_be_unattended;
+  // Whether an operator before this one is of this type and as `is` says.
+  template <class T>
+  [[nodiscard]] bool has(bool (*is)(const T& op) = [](const T&) { return true; }) const {
+    return std::ranges::any_of(graph_.nodes(), [is](const Node& node) {
+      const auto* const op = std::get_if<T>(&node.op);
+      return op != nullptr && is(*op);
     });
   }
+  static bool has_unattended(const Attention& op) { return op.may_be_unattended; }
   [[nodiscard]] Status check_distances(const DistanceBias& bias, std::int64_t heads) const {
     LB_RETURN_IF_ERROR(check_table(bias.table));
     const std::int64_t buckets = bias.table.shape[0];
@@ -281,6 +308,26 @@ class Rules {
     return fits ? Status()
                 : misfit(fmt::format("distances up to {} in '{}' {} for {} heads", bias.farthest, bias.table.name,
                                      bias.table.shape.to_string(), heads));
+  }
+  [[nodiscard]] Status check_disentangled(const Attention& op) const {
+    const Disentangled& terms = *op.disentangled;
+    const std::int64_t half = terms.span / 2;
+    const bool has_places = !terms.farthest || (terms.span % 2 == 0 && half > 1 && *terms.farthest > half + 1 &&
+                                                *terms.farthest <= kFarthestMax);
+    const bool fits =
+        terms.span > 0 && terms.span <= kFarthestMax && has_places && op.key_heads == op.heads && !op.rotary;
+    if (!fits)
+      return misfit(fmt::format("disentangled attention over {} positions up to {} with {} heads to {}{}", terms.span,
+                                terms.farthest.value_or(0), op.heads, op.key_heads, op.rotary ? ", turned" : ""));
+    if (!terms.keys && !terms.queries) return misfit("disentangled attention without a table");
+    const Shape wanted{2 * terms.span, shape_of(op.query)[2]};
+    for (const auto& table : {terms.keys, terms.queries}) {
+      if (!table) continue;
+      LB_RETURN_IF_ERROR(check_numbers("disentangled attention", *table));
+      if (!(shape_of(*table) == wanted))
+        return misfit(fmt::format("disentangled attention of {} to {}", text_of(op.query), text_of(*table)));
+    }
+    return {};
   }
   [[nodiscard]] static Status check_rotary(const Rotary& rotary, std::int64_t width) {
     const std::vector<float>& frequencies = rotary.frequencies;
@@ -322,45 +369,12 @@ class Rules {
 std::span<const std::byte> Graph::bytes_of(const Weight& weight) const {
   // It was checked when it was added, so it has a size.
   const auto size = core::byte_size_of(weight.type, weight.shape);
+  weights_[weight.file].fill();
   return weights_[weight.file].bytes.bytes.subspan(static_cast<std::size_t>(weight.offset), size.ok() ? *size : 0);
 }
 
 bool is_same(const Weight& a, const Weight& b) {
   return a.file == b.file && a.offset == b.offset && a.type == b.type && a.shape == b.shape;
-}
-
-std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance) {
-  const std::int64_t half = bias.table.shape[0] / 2;
-  const std::int64_t exact = half / 2;
-  const std::int64_t behind = distance > 0 ? half : 0;
-  const std::int64_t far = std::abs(distance);
-  if (far < exact) return behind + far;
-  // Logarithms are not exact. A quotient that should be a whole number must not be rounded down to the one before it.
-  constexpr double kRounding = 1e-9;
-  const auto of = [&](std::int64_t d) { return std::log(static_cast<double>(d) / static_cast<double>(exact)); };
-  const double steps = of(far) / of(bias.farthest) * static_cast<double>(exact) + kRounding;
-  return behind + std::min(half - 1, exact + static_cast<std::int64_t>(steps));
-}
-
-std::vector<float> rotary_frequencies(double base, std::int64_t width) {
-  std::vector<float> frequencies;
-  for (std::int64_t i = 0; i < width; i += 2) {
-    const float exponent = static_cast<float>(i) / static_cast<float>(width);
-    frequencies.push_back(1.0F / static_cast<float>(std::pow(base, static_cast<double>(exponent))));
-  }
-  return frequencies;
-}
-
-Turns turns_of(const Rotary& rotary) {
-  Turns turns;
-  for (std::int64_t position = 0; position < rotary.positions; ++position) {
-    for (const float frequency : rotary.frequencies) {
-      const float angle = static_cast<float>(position) * frequency;
-      turns.cosines.push_back(rotary.factor * static_cast<float>(std::cos(static_cast<double>(angle))));
-      turns.sines.push_back(rotary.factor * static_cast<float>(std::sin(static_cast<double>(angle))));
-    }
-  }
-  return turns;
 }
 
 Value GraphBuilder::add(Operator op) {

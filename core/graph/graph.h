@@ -44,6 +44,7 @@ class Graph {
   // The files with the weights, each a whole file or a part of a larger one. Weight::offset counts from their
   // beginning.
   [[nodiscard]] std::span<const core::FilePart> weights() const { return weights_; }
+  // Bytes that are computed when they are read (FilePart::computed) are computed then, all of their part.
   [[nodiscard]] std::span<const std::byte> bytes_of(const Weight& weight) const;
 
  private:
@@ -82,6 +83,11 @@ class GraphBuilder {
 
 // Returns the row of the bias's table for tokens at this distance, as DistanceBias defines it.
 [[nodiscard]] std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance);
+
+// Returns the row of the tables for this distance t - s, as Disentangled defines it.
+[[nodiscard]] std::int64_t row_of(const Disentangled& terms, std::int64_t distance);
+// Returns the least distance from which on, in both directions, all distances have the first or the last row.
+[[nodiscard]] std::int64_t farthest_of(const Disentangled& terms);
 
 // Returns the frequencies of Rotary for heads of `width` columns, as its source defines them: base^(-2i / width), where
 // power and quotient are rounded to f32.

@@ -30,10 +30,13 @@ class Lowering {
   Value operator()(const Lookup& op) { return gather(weight(op.table), packed(of(op.ids)), 0); }
   Value operator()(const PositionLookup& op);
   Value operator()(const RowLookup& op) { return gather(weight(op.table), constant(op.row), 0); }
+  Value operator()(const WholeTable& op) { return weight(op.table); }
   Value operator()(const Add& op) { return binary(primitive::BinaryFunction::kAdd, of(op.a), of(op.b)); }
   Value operator()(const Multiply& op) { return multiply(of(op.a), of(op.b)); }
   Value operator()(const Scale& op) { return multiply(of(op.x), constant(op.factor)); }
+  Value operator()(const Columns& op);
   Value operator()(const Linear& op);
+  Value operator()(const Convolution& op);
   Value operator()(const Attention& op);
   Value operator()(const ShortConvolution& op);
   Value operator()(const Experts& op);
@@ -115,6 +118,15 @@ class Lowering {
   // [1, heads, tokens, tokens]
   Value distance_terms(const DistanceBias& bias, Value mask);
   Value linear_terms(const LinearBias& bias, Value mask);
+  // The products of queries or keys, [batch, heads, tokens, width], with the rows of a table that `places` selects:
+  // [batch, heads, tokens, tokens]
+  Value by_place(Value x, Value table, const Attention& op, Value places);
+  // The places of the products that Disentangled adds, in those of all tokens with all rows: i64 [tokens t, tokens s]
+  struct Places {
+    Value of_queries;  // those of token t
+    Value of_keys;     // those of token s
+  };
+  Places disentangled_places(const Disentangled& terms, Value mask);
   // [1, 1, tokens, tokens]
   Value sight_terms(const Attention& op);
   // 1 for each token that attends to at least one token, otherwise 0: [batch, 1, tokens, 1]
@@ -147,6 +159,7 @@ class Lowering {
   // By mask, table of distances, farthest distance, slopes, window (-1 for none), and whether it is causal.
   std::map<std::tuple<std::uint32_t, std::string, std::int64_t, std::vector<float>, std::int64_t, bool>, Value>
       score_terms_;
+  std::map<std::tuple<std::uint32_t, std::int64_t, std::int64_t>, Places> places_by_terms_;  // by mask, span, farthest
   std::map<std::tuple<std::uint32_t, std::int64_t, bool>, Value> sights_;  // by mask, window and whether it is causal
   struct Turned {
     std::uint32_t mask = 0;  // the node

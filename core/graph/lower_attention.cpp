@@ -48,6 +48,32 @@ Value Lowering::linear_terms(const LinearBias& bias, Value mask) {
   return unsqueeze(multiply(add(primitive::Convert{.x = far}), constant(std::span<const float>(factors), heads)), {0});
 }
 
+Lowering::Places Lowering::disentangled_places(const Disentangled& terms, Value mask) {
+  const auto [entry, is_new] =
+      places_by_terms_.try_emplace({mask.node, terms.span, terms.farthest.value_or(0)}, Places{});
+  if (!is_new) return entry->second;
+  const std::int64_t farthest = farthest_of(terms);
+  std::vector<std::int64_t> rows;
+  for (std::int64_t ahead = -farthest; ahead <= farthest; ++ahead)
+    rows.push_back(row_of(terms, -ahead));
+  const Value table = constant(std::span<const std::int64_t>(rows), Shape{2 * farthest + 1});
+  const Value row = by_distance(table, farthest, mask);
+  const Value first =
+      multiply(add(primitive::Positions{.like = of(mask)}, ElementType::kI64), constant(2 * terms.span));
+  return entry->second = {.of_queries = binary(BinaryFunction::kAdd, row, unsqueeze(first, {1})),
+                          .of_keys = binary(BinaryFunction::kAdd, row, unsqueeze(first, {0}))};
+}
+
+Value Lowering::by_place(Value x, Value table, const Attention& op, Value places) {
+  const Shape& shape = graph_.node(table).shape;
+  const bool transposes = format_.matmul_transposes;
+  const Value heads =
+      transpose(add(primitive::Reshape{.x = of(table), .shape = {shape[0], op.heads, shape[1] / op.heads}}),
+                transposes ? std::vector<std::int64_t>{1, 0, 2} : std::vector<std::int64_t>{1, 2, 0});
+  const Value products = add(primitive::MatMul{.a = x, .b = heads, .transpose_b = transposes});
+  return gather(add(primitive::Reshape{.x = products, .shape = {0, 0, -1}}), places, 2);
+}
+
 Value Lowering::sight_terms(const Attention& op) {
   // One more distance stands for everything beyond the window. Without a window, only the signs are distinguished.
   const std::int64_t farthest = op.window.value_or(0) + 1;
@@ -156,7 +182,16 @@ Value Lowering::operator()(const Attention& op) {
   }
   key = shared(key, op);
   const Value value = shared(split(padded(op.value), op.key_heads, width, {0, 2, 1, 3}), op);
-  const Value products = add(primitive::MatMul{.a = query, .b = key, .transpose_b = transposes});
+  Value products = add(primitive::MatMul{.a = query, .b = key, .transpose_b = transposes});
+  if (const auto& more = op.disentangled) {
+    const Places places = disentangled_places(*more, op.mask);
+    if (more->keys)
+      products = binary(BinaryFunction::kAdd, products, by_place(query, *more->keys, op, places.of_queries));
+    if (more->queries) {
+      const Value rows = split(padded(op.key), op.heads, width, {0, 2, 1, 3});
+      products = binary(BinaryFunction::kAdd, products, by_place(rows, *more->queries, op, places.of_keys));
+    }
+  }
   const Value scores = binary(BinaryFunction::kAdd, scaled(products, op), terms);
   Value context = matmul(add(primitive::Softmax{.x = scores}), value);
   // A token whose scores are all minimal would get the mean of tokens that it must not attend to.

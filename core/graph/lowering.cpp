@@ -115,6 +115,30 @@ Value Lowering::operator()(const Experts& op) {
   return op.bias ? binary(BinaryFunction::kAdd, y, weight(*op.bias)) : y;
 }
 
+Value Lowering::operator()(const Columns& op) {
+  const Shape& shape = graph_.node(op.x).shape;
+  const std::int64_t groups = shape[shape.rank() - 1] / op.width;
+  std::vector<std::int64_t> dims(static_cast<std::size_t>(rank_of(op.x) - 1));
+  std::vector<std::int64_t> parts = dims;
+  parts.insert(parts.end(), {groups, op.width});
+  const Value grouped = add(primitive::Reshape{.x = of(op.x), .shape = std::move(parts)});
+  const Value some = add(primitive::Slice{.x = grouped, .first = op.first, .count = op.count});
+  dims.push_back(groups * op.count);
+  return add(primitive::Reshape{.x = some, .shape = std::move(dims)});
+}
+
+Value Lowering::operator()(const Convolution& op) {
+  // The square is 1 for unattended tokens, too.
+  const Value kept = unsqueeze(multiply(mask_f32(op.mask), mask_f32(op.mask)), {2});
+  const Value channels = transpose(multiply(padded(op.x), kept), {0, 2, 1});
+  const Value products =
+      add(primitive::Convolution{.x = channels, .weight = weight(op.weight), .width = op.weight.shape[2]});
+  Value y = transpose(products, {0, 2, 1});
+  if (places_) y = gather(add(primitive::Reshape{.x = y, .shape = {-1, op.weight.shape[0]}}), *places_, 0);
+  const std::optional<Value> bias = weight(op.bias);
+  return bias ? binary(BinaryFunction::kAdd, y, *bias) : y;
+}
+
 Value Lowering::operator()(const LayerNorm& op) {
   const Value scale = weight(op.weight);
   return add(primitive::LayerNorm{.x = of(op.x), .weight = scale, .bias = weight(op.bias), .epsilon = op.epsilon});

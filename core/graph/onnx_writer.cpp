@@ -60,6 +60,10 @@ class OnnxGraphWriter {
   void operator()(const primitive::IsEqual& op);
   void operator()(const primitive::Binary& op);
   void operator()(const primitive::MatMul& op) { emit("MatMul", {name_of(op.a), name_of(op.b)}); }
+  void operator()(const primitive::Convolution& op) {
+    const std::int64_t pad = (op.width - 1) / 2;
+    emit("Conv", {name_of(op.x), name_of(op.weight)}, {ints_attribute("pads", std::vector{pad, pad})});
+  }
   void operator()(const primitive::Reshape& op) { emit("Reshape", {name_of(op.x), numbers(op.shape)}); }
   void operator()(const primitive::Transpose& op) {
     emit("Transpose", {name_of(op.x)}, {ints_attribute("perm", op.permutation)});

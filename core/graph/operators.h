@@ -7,10 +7,10 @@
 // Shapes. B texts, T tokens of the longest one, H numbers per token. [B,T] and [B,T,H] are notation: they describe
 // texts padded at their ends to one length, with a mask (1 for tokens, 0 for padding) that marks the tokens. Each text
 // has at least one token. No value at a padding position affects a token or a text's vector: PositionLookup,
-// Attention, ShortConvolution and Pool are the only operators that do not treat all tokens alike, and the last three are
-// given the mask. An
-// implementation may therefore take a ragged batch, the tokens of all texts one after the other with the start of each,
-// and leave out the padding. Only a graph's output with T in its shape has padding; the values there are unspecified.
+// Attention, ShortConvolution and Pool are the only operators that do not treat all tokens alike, and the last three
+// are given the mask. An implementation may therefore take a ragged batch, the tokens of all texts one after the other
+// with the start of each, and leave out the padding. Only a graph's output with T in its shape has padding; the values
+// there are unspecified.
 //
 // Where Attention allows it, a mask may also have kUnattended for the last tokens of a text: these are ordinary tokens,
 // but no token attends to them. Such a graph has no Pool.
@@ -79,6 +79,12 @@ struct RowLookup {
   std::int64_t row = 0;
 };
 
+// y = table: values of the weights alone, [N,H]. With LayerNorm and Linear, a backend may compute what follows from it
+// once, when it loads the model.
+struct WholeTable {
+  Weight table;
+};
+
 // y = a + b: b has the shape of a or a suffix of it, and is broadcast over the rest -> as a
 struct Add {
   Value a;
@@ -104,6 +110,25 @@ struct Linear {
   std::optional<Weight> bias = std::nullopt;
 };
 
+// Of each `width` columns of x, those from `first` on: y[..,g·count + i] = x[..,g·width + first + i] for i < count:
+// x [..,G·width], 0 ≤ first, 0 < count ≤ width - first -> [..,G·count]
+struct Columns {
+  Value x;
+  std::int64_t width = 1;
+  std::int64_t first = 0;
+  std::int64_t count = 1;
+};
+
+// Over the tokens of each text, y[b,t] = Σ weight[:,:,k] · x[b,t + k - (K-1)/2] + bias over k < K, where x is 0 before
+// the first token and after the last one: x [B,T,I], mask i64 [B,T], weight [O,I,K], K odd, bias [O] (optional) ->
+// [B,T,O]
+struct Convolution {
+  Value x;
+  Value mask;
+  Weight weight;
+  std::optional<Weight> bias = std::nullopt;
+};
+
 // A number for each head and each distance between two tokens: table [N,heads], where N is a multiple of 4. With d = s
 // - t, e = N/4 and f > e, the farthest distance that is distinguished, tokens t and s use table[bucket(d)]. bucket(d)
 // is |d| if that is below e, otherwise e + ⌊e · log(|d| / e) / log(f / e)⌋, at most N/2 - 1; and N/2 more if d > 0.
@@ -124,6 +149,22 @@ struct LinearBias {
   std::int64_t positions = 0;
 };
 
+// Scores of the content of one token with the relative position of two. For tokens t and s it adds to the scores of
+// head h, which has the columns h·w to (h+1)·w - 1,
+//   scale · (query[b,t,h] · keys[row(t - s),h] + key[b,s,h] · queries[row(t - s),h])
+// Both tables are values [2·span,H] that depend on weights alone; at least one is set, and the other one adds nothing.
+//   row(d) = min(max(place(d) + span, 0), 2·span - 1)
+// Without `farthest`, place(d) = d. With it, m = span/2 is a whole number above 1, farthest > m + 1, and, in f32,
+//   place(d) = d if |d| ≤ m, otherwise ±(m + ⌈log(|d| / m) / log((farthest - 1) / m) · (m - 1)⌉) with the sign of d
+//
+// Source: He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention" (2021), and its second version.
+struct Disentangled {
+  std::optional<Value> keys = std::nullopt;
+  std::optional<Value> queries = std::nullopt;
+  std::int64_t span = 1;
+  std::optional<std::int64_t> farthest = std::nullopt;
+};
+
 // Rotates pairs of components of queries and keys by angles that grow with the position, so that their products depend
 // on the distance. A head has w columns, two for each frequency. For a token at position t < positions:
 //   y[i] = x[i] · c - x[i + w/2] · s, y[i + w/2] = x[i + w/2] · c + x[i] · s, for i < w/2
@@ -142,10 +183,12 @@ struct Rotary {
 // Multi-head attention between the tokens of each text. Head h uses the columns h·w to (h+1)·w - 1 of query and y, with
 // w = H / heads, and the columns of head k = ⌊h · key_heads / heads⌋ of key and value, which several heads may share:
 //   y[b,t,h] = Σ p[s] · value[b,s,k], p = softmax over s of scale · (query[b,t,h] · key[b,s,k]) + the biases of
-//   s - t, and 0 where mask[b,s] is not 1, |s - t| is beyond the window or, if causal, s > t
+//   s - t and the disentangled scores, and 0 where mask[b,s] is not 1, |s - t| is beyond the window or, if causal, s >
+//   t
 // With a soft cap, cap · tanh(product / cap) takes the place of each scaled product. y is 0 for an unattended token
 // that can see no attended token. query [B,T,H], key, value [B,T,w·key_heads], key_heads a divisor of heads, mask i64
-// [B,T] -> [B,T,H]. scale, soft cap > 0. At most one of the biases may be set.
+// [B,T] -> [B,T,H]. scale, soft cap > 0. At most one of the biases may be set. Disentangled scores are not of rotated
+// queries and keys, nor capped: either is set, and they need as many key heads as heads.
 //
 // Features that only some models need become members here that are absent by default.
 struct Attention {
@@ -158,6 +201,7 @@ struct Attention {
   float scale = 1;
   std::optional<DistanceBias> distance_bias = std::nullopt;
   std::optional<LinearBias> linear_bias = std::nullopt;
+  std::optional<Disentangled> disentangled = std::nullopt;
   std::optional<Rotary> rotary = std::nullopt;
   std::optional<float> soft_cap = std::nullopt;
   std::optional<std::int64_t> window = std::nullopt;
@@ -248,8 +292,9 @@ struct Normalize {
   Value x;
 };
 
-using Operator = std::variant<Input, Lookup, PositionLookup, RowLookup, Add, Multiply, Scale, Linear, Attention,
-                              ShortConvolution, Experts, LayerNorm, RmsNorm, Activation, Pool, Normalize>;
+using Operator =
+    std::variant<Input, Lookup, PositionLookup, RowLookup, WholeTable, Add, Multiply, Scale, Columns, Linear,
+                 Convolution, ShortConvolution, Experts, Attention, LayerNorm, RmsNorm, Activation, Pool, Normalize>;
 
 // One function for each alternative of a variant, for std::visit.
 template <class... Functions>

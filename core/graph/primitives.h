@@ -88,12 +88,20 @@ struct Binary {
   Value b;
 };
 
-// Multiplies over the last two dimensions. The leading ones are equal, or b is one matrix for all. With transpose_b,
-// the last two dimensions of b are swapped first.
+// Multiplies over the last two dimensions. The leading ones of b are those of a, or the last ones of them, and serve
+// all that precede. With transpose_b, the last two dimensions of b are swapped first.
 struct MatMul {
   Value a;
   Value b;
   bool transpose_b = false;
+};
+
+// As graph::Convolution without a bias, of one row for each channel and `width` numbers of a channel at a time: x
+// [b,i,t], weight [o,i,width] -> [b,o,t]
+struct Convolution {
+  Value x;
+  Value weight;
+  std::int64_t width = 1;
 };
 
 // In `shape`, 0 keeps a dimension and -1 is inferred.
@@ -155,8 +163,8 @@ struct Reduce {
 using Primitive =
     std::variant<Input, Weight, primitive::Constant, primitive::Convert, primitive::Gather, primitive::GatherRow,
                  primitive::FirstRows, primitive::Positions, primitive::CumulativeSum, primitive::IsEqual,
-                 primitive::Slice, primitive::Concat, primitive::Binary, primitive::MatMul, primitive::Reshape,
-                 primitive::Transpose, primitive::Unsqueeze, primitive::Squeeze, primitive::Softmax,
+                 primitive::Slice, primitive::Concat, primitive::Binary, primitive::MatMul, primitive::Convolution,
+                 primitive::Reshape, primitive::Transpose, primitive::Unsqueeze, primitive::Squeeze, primitive::Softmax,
                  primitive::KeepLargest, primitive::LayerNorm, Activation, primitive::SquareRoot, primitive::Reduce>;
 
 struct PrimitiveNode {

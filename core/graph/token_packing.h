@@ -1,7 +1,7 @@
 // Token packing: puts a graph's tokens one after the other, without the padding between texts.
 //
-// Layers that treat all tokens alike compute on packed tokens; attention and pooling use padded ones. A network that
-// was lowered this way (FormatTraits::packs_tokens) has two inputs besides the graph's, both i64:
+// Layers that treat all tokens alike compute on packed tokens; attention, convolution and pooling use padded ones. A
+// network that was lowered this way (FormatTraits::packs_tokens) has two inputs besides the graph's, both i64:
 //
 //   token_places.MASK [N]    the place of each token among the B · T places of the graph's inputs: row · T + column.
 //                            First the places where the mask is not 0, in their order; then any others, if N is larger

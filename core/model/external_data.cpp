@@ -78,6 +78,7 @@ Result<std::optional<ModelForm>> form_with_linked_data(const std::filesystem::pa
 }
 
 ExternalData ExternalData::of_part(std::string location, FilePart part) {
+  part.fill();
   return ExternalData{.location = std::move(location),
                       .data = std::move(part.bytes),
                       .file = std::move(part.where.file),

@@ -5,7 +5,8 @@
 
 namespace latebind::core {
 
-PartReader::PartReader(const FilePart& part) : offset_(part.where.offset) {
+PartReader::PartReader(const FilePart& part) : offset_(part.where.offset), computed_(part.computed) {
+  if (computed_) return;
   if (!part.where.file.empty()) {
     if (auto file = platform::FileReader::open(part.where.file, part.identity); file.ok()) file_ = *std::move(file);
   }
@@ -13,17 +14,19 @@ PartReader::PartReader(const FilePart& part) : offset_(part.where.offset) {
 }
 
 bool PartReader::read(std::uint64_t offset, std::span<std::byte> to) const noexcept {
+  if (computed_) return computed_->read(offset, to);
   if (file_) return file_->read(offset_ + offset, to);
   std::ranges::copy(bytes_.bytes.subspan(static_cast<std::size_t>(offset), to.size()), to.begin());
   return true;
 }
 
 Status PartReader::why_not() const {
+  if (computed_) return computed_->why_not();
   return file_ ? file_->why_not() : Status();
 }
 
 std::optional<std::span<const std::byte>> PartReader::in_memory() const {
-  return file_ ? std::nullopt : std::optional(bytes_.bytes);
+  return file_ || computed_ ? std::nullopt : std::optional(bytes_.bytes);
 }
 
 }  // namespace latebind::core

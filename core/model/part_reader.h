@@ -1,5 +1,6 @@
 // PartReader: reads pieces of a part of a file with read calls instead of through a mapping. If the file is truncated
-// meanwhile, reading fails; an access through a mapping would end the process.
+// meanwhile, reading fails; an access through a mapping would end the process. Bytes that are computed when they are
+// read are never in memory as a whole.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +34,7 @@ class PartReader {
   std::unique_ptr<const platform::FileReader> file_;  // null when bytes_ is used
   std::uint64_t offset_ = 0;                          // of the part in the file
   SharedBytes bytes_;
+  std::shared_ptr<const ComputedBytes> computed_;  // used instead of both, if set
 };
 
 }  // namespace latebind::core

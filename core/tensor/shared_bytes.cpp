@@ -19,6 +19,14 @@ FilePart FilePart::of(std::shared_ptr<const platform::MappedFile> mapped) {
   return part;
 }
 
+FilePart FilePart::of(std::shared_ptr<const ComputedBytes> computed) {
+  FilePart part;
+  part.where.size = computed->bytes().size();
+  part.bytes = {computed, computed->bytes()};
+  part.computed = std::move(computed);
+  return part;
+}
+
 Result<FilePart> FilePart::open(const std::filesystem::path& file) {
   LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
   return of(std::make_shared<const platform::MappedFile>(std::move(mapped)));

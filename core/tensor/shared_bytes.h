@@ -10,6 +10,7 @@
 #include "core/platform/files/file_identity.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/result.h"
+#include "core/tensor/computed_bytes.h"
 
 namespace latebind::core {
 
@@ -27,9 +28,16 @@ struct FilePart {
   platform::FileRange where{};
   platform::FileIdentity identity{};  // of the mapped file, even if its name now leads to another one
   SharedBytes bytes{};
+  // Set if the bytes are computed when they are read. `bytes` then tells only their number before fill().
+  std::shared_ptr<const ComputedBytes> computed = nullptr;
+
+  void fill() const {
+    if (computed) computed->fill();
+  }
 
   // All bytes of a mapped file.
   static FilePart of(std::shared_ptr<const platform::MappedFile> mapped);
+  static FilePart of(std::shared_ptr<const ComputedBytes> computed);
   // Maps the whole file. Fails as MappedFile::open() does.
   static Result<FilePart> open(const std::filesystem::path& file);
 };

@@ -66,6 +66,7 @@ class RequestPool {
     void mark_broken() { broken_ = true; }
     // Marks all requests of the pool as untrustworthy.
     void spoil() { state_->spoiled_by.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] bool is_spoiled() const { return state_->spoiled_by.load(std::memory_order_relaxed) > 0; }
     // Notes that the vendor is being called now; the call counts as hung if it takes longer than `timeout`.
     void calling(std::chrono::milliseconds timeout) { state_->calling(place_, timeout); }
 

@@ -19,6 +19,7 @@
 #include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/classifier_head.h"
+#include "embedding/architectures/token_head.h"
 #include "embedding/architectures/vocabulary_head.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/weights/model_weights.h"
@@ -49,13 +50,14 @@ struct LayerNormModule {
 };
 using VectorModule = std::variant<DenseModule, LayerNormModule>;
 
-// One end of a network: what it computes. Without any of the first four members, it is the text's vector: the tokens'
+// One end of a network: what it computes. Without any of the first five members, it is the text's vector: the tokens'
 // vectors pooled, after `modules` and `normalize`.
 struct NetworkEnd {
   bool hidden_states = false;                               // each token's vector, as the encoder returns it
   bool token_vectors = false;                               // each token's vector, after `modules` and `normalize`
   std::optional<ClassifierHead> classifier = std::nullopt;  // a number for each label
   std::optional<VocabularyHead> vocabulary = std::nullopt;  // a number for each entry of the vocabulary
+  std::optional<TokenHead> token = std::nullopt;            // the number of a token, or the difference of two
   // With `vocabulary`, returns the numbers of every token instead of their maximum.
   bool terms_of_tokens = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
@@ -90,11 +92,16 @@ class Network {
   // The length of the longest text, including special tokens.
   [[nodiscard]] virtual std::size_t tokens_max() const = 0;
 
-  // Builds the graph. Its inputs are `input_ids`, `attention_mask` and, depending on `use`, `token_type_ids`, all i64
-  // [batch, tokens], with texts padded at the end. It has one output for each end, which is one of
+  // The tasks that the network's own files have low-rank parts for, in the order of their numbers.
+  [[nodiscard]] virtual std::span<const std::string> tasks() const { return {}; }
+
+  // Builds the graph. Its inputs are `input_ids`, `attention_mask` and, depending on `use`, `token_type_ids`, and if
+  // there are tasks, `task_ids` with the number of a text's task at each of its tokens, from 1, or 0 for none. All are
+  // i64 [batch, tokens], with texts padded at the end. It has one output for each end, which is one of
   //
   //   sentence_embedding  [batch, dimension]
-  //   logits              [batch, labels], or [batch, tokens, vocabulary] with `terms_of_tokens`
+  //   logits              [batch, labels], or [batch, tokens, vocabulary] with `terms_of_tokens`, or [batch, 1] with
+  //                       `token`
   //   last_hidden_state   [batch, tokens, hidden]
   //   token_vectors       [batch, tokens, dimension]
   //   term_logits         [batch, vocabulary], the maximum over the tokens for each vocabulary entry
@@ -118,9 +125,15 @@ struct Architecture {
   // The tensors of the network's own pooler: a linear layer and tanh, of the first token's vector. Empty if the network
   // has none.
   std::string_view pooler{};
-  // Null if networks for sequence classification, or for masked language modelling, are not supported.
+  // The class in modules.json that published files have in place of sentence-transformers' Transformer, and a key that
+  // config.json then has; empty if there is none.
+  std::string_view own_module{};
+  std::string_view own_module_key{};
+  // Null if networks for sequence classification, for masked language modelling, or for language modelling, are not
+  // supported.
   ReadClassifierHead* read_classifier = nullptr;
   ReadVocabularyHead* read_vocabulary = nullptr;
+  ReadTokenHead* read_token = nullptr;
 };
 
 [[nodiscard]] std::span<const Architecture> architectures();

@@ -9,12 +9,14 @@
 #include "embedding/architectures/albert.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/architectures/bert.h"
+#include "embedding/architectures/deberta.h"
 #include "embedding/architectures/distilbert.h"
 #include "embedding/architectures/eurobert.h"
 #include "embedding/architectures/gemma.h"
 #include "embedding/architectures/gemma2.h"
 #include "embedding/architectures/gemma3.h"
 #include "embedding/architectures/gte.h"
+#include "embedding/architectures/jina_v3.h"
 #include "embedding/architectures/lfm2.h"
 #include "embedding/architectures/llama.h"
 #include "embedding/architectures/longformer.h"
@@ -35,6 +37,7 @@ namespace {
 constexpr std::string_view kRandomWeights = "random weights";
 constexpr std::string_view kAsRoberta = "not separately: it is RoBERTa's network";
 constexpr std::string_view kAsGte = "not separately: it is GTE's network";
+constexpr std::string_view kAsQwen3 = "not separately: it is Qwen3's network";
 constexpr std::string_view kScaledPositions = "other scaled positions";
 
 constexpr std::array kArchitectures{
@@ -54,6 +57,12 @@ constexpr std::array kArchitectures{
                  .pooler = "pooler.dense",
                  .read_classifier = read_pooler_head,
                  .read_vocabulary = read_bert_vocabulary_head},
+    Architecture{.model_type = "bidirectional_pplx_qwen3",
+                 .name = "Qwen3 in both directions, pplx-embed",
+                 .checked = kAsQwen3,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.tokenizer_class = "Qwen2Tokenizer"},
+                 .read = read_bidirectional_qwen3},
     Architecture{.model_type = "camembert",
                  .name = "CamemBERT",
                  .checked = kAsRoberta,
@@ -62,6 +71,22 @@ constexpr std::array kArchitectures{
                  .pooler = "pooler.dense",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
+    Architecture{.model_type = "deberta",
+                 .name = "DeBERTa",
+                 .checked = kRandomWeights,
+                 .refused = "products of positions with positions",
+                 .tokenizer = {.tokenizer_class = "DebertaTokenizer"},
+                 .read = read_deberta,
+                 .read_classifier = read_context_head,
+                 .read_vocabulary = read_deberta_vocabulary_head},
+    Architecture{.model_type = "deberta-v2",
+                 .name = "DeBERTa v2 and v3",
+                 .checked = kRandomWeights,
+                 .refused = "products of positions with positions",
+                 .tokenizer = {.tokenizer_class = "DebertaV2Tokenizer"},
+                 .read = read_deberta_v2,
+                 .read_classifier = read_context_head,
+                 .read_vocabulary = read_deberta_vocabulary_head},
     Architecture{.model_type = "distilbert",
                  .name = "DistilBERT",
                  .checked = kRandomWeights,
@@ -95,14 +120,16 @@ constexpr std::array kArchitectures{
                  .refused = kScaledPositions,
                  .tokenizer = {.tokenizer_class = "GemmaTokenizer"},
                  .read = read_gemma,
-                 .read_classifier = read_last_token_head},
+                 .read_classifier = read_last_token_head,
+                 .read_token = read_gemma_token_head},
     Architecture{.model_type = "gemma2",
                  .name = "Gemma 2",
                  .checked = kRandomWeights,
                  .refused = kScaledPositions,
                  .tokenizer = {.tokenizer_class = "GemmaTokenizer"},
                  .read = read_gemma2,
-                 .read_classifier = read_last_token_head},
+                 .read_classifier = read_last_token_head,
+                 .read_token = read_gemma_token_head},
     Architecture{.model_type = "gemma3_text",
                  .name = "Gemma 3 as an encoder, EmbeddingGemma",
                  .checked = kRandomWeights,
@@ -115,7 +142,14 @@ constexpr std::array kArchitectures{
                  .refused = kScaledPositions,
                  .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
                  .read = read_gte,
-                 .read_classifier = read_pooler_head},
+                 .read_classifier = read_pooler_head,
+                 .read_vocabulary = read_gte_vocabulary_head},
+    Architecture{.model_type = "jina_embeddings_v3",
+                 .name = "Jina Embeddings v3",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
+                 .read = read_jina_v3},
     Architecture{.model_type = "lfm2",
                  .name = "LFM2",
                  .checked = kRandomWeights,
@@ -127,7 +161,8 @@ constexpr std::array kArchitectures{
                  .checked = kRandomWeights,
                  .refused = kScaledPositions,
                  .read = read_llama,
-                 .read_classifier = read_last_token_head},
+                 .read_classifier = read_last_token_head,
+                 .read_token = read_token_head},
     Architecture{.model_type = "longformer",
                  .name = "Longformer",
                  .checked = kRandomWeights,
@@ -141,7 +176,8 @@ constexpr std::array kArchitectures{
                  .refused = kScaledPositions,
                  .tokenizer = {.needs_tokenizer_json = true},
                  .read = read_mistral,
-                 .read_classifier = read_last_token_head},
+                 .read_classifier = read_last_token_head,
+                 .read_token = read_token_head},
     Architecture{.model_type = "modernbert",
                  .name = "ModernBERT",
                  .checked = kRandomWeights,
@@ -175,7 +211,8 @@ constexpr std::array kArchitectures{
                  .checked = kAsGte,
                  .refused = kScaledPositions,
                  .read = read_gte,
-                 .read_classifier = read_pooler_head},
+                 .read_classifier = read_pooler_head,
+                 .read_vocabulary = read_gte_vocabulary_head},
     Architecture{.model_type = "nomic_bert",
                  .name = "NomicBERT, also with experts",
                  .checked = kRandomWeights,
@@ -188,14 +225,16 @@ constexpr std::array kArchitectures{
                  .refused = kScaledPositions,
                  .tokenizer = {.tokenizer_class = "Qwen2Tokenizer", .is_always_used = true},
                  .read = read_qwen2,
-                 .read_classifier = read_last_token_head},
+                 .read_classifier = read_last_token_head,
+                 .read_token = read_token_head},
     Architecture{.model_type = "qwen3",
                  .name = "Qwen3",
                  .checked = kRandomWeights,
                  .refused = kScaledPositions,
                  .tokenizer = {.tokenizer_class = "Qwen2Tokenizer"},
                  .read = read_qwen3,
-                 .read_classifier = read_last_token_head},
+                 .read_classifier = read_last_token_head,
+                 .read_token = read_token_head},
     Architecture{.model_type = "roberta",
                  .name = "RoBERTa",
                  .checked = kRandomWeights,
@@ -210,10 +249,12 @@ constexpr std::array kArchitectures{
                  .tokenizer = {.tokenizer_class = "T5Tokenizer"},
                  .read = read_t5},
     Architecture{.model_type = "xlm-roberta",
-                 .name = "XLM-RoBERTa",
+                 .name = "XLM-RoBERTa, Jina Embeddings v3",
                  .checked = kAsRoberta,
                  .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
                  .read = read_roberta,
+                 .own_module = "custom_st.Transformer",
+                 .own_module_key = "lora_adaptations",
                  .pooler = "pooler.dense",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},

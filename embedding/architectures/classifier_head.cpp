@@ -1,5 +1,7 @@
 #include "embedding/architectures/classifier_head.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string_view>
 
@@ -29,6 +31,19 @@ Result<ClassifierHead> read_pooler_head(const Json& /*config*/, const path& /*fi
 
 Result<ClassifierHead> read_albert_head(const Json& /*config*/, const path& /*file*/) {
   return ClassifierHead{.layers = {{.name = "pooler", .in_encoder = true}}};
+}
+
+Result<ClassifierHead> read_context_head(const Json& config, const path& file) {
+  // Only a width that config.json names twice could differ.
+  if (const auto* const width = core::find_member(config, "pooler_hidden_size")) {
+    const auto* const hidden = core::find_member(config, "hidden_size");
+    if (hidden == nullptr || *width != *hidden) {
+      return unsupported_file(
+          file, fmt::format("'pooler_hidden_size' is {}, which is not 'hidden_size'", core::printable_json(*width)));
+    }
+  }
+  LB_ASSIGN_OR_RETURN(const ActivationFunction activation, read_activation(config, "pooler_hidden_act", file));
+  return ClassifierHead{.layers = {{.name = "pooler.dense", .activation = activation}}};
 }
 
 Result<ClassifierHead> read_dense_head(const Json& /*config*/, const path& /*file*/) {

@@ -29,9 +29,10 @@ struct ClassifierHead {
 
 // Reads the head from config.json, except the number of labels. Returns kInvalidModel or kUnsupported, naming the key.
 using ReadClassifierHead = core::Result<ClassifierHead>(const core::Json& config, const std::filesystem::path& file);
-ReadClassifierHead read_pooler_head;  // BERT, JinaBERT, GTE
-ReadClassifierHead read_albert_head;  // like the pooler head, with another name
-ReadClassifierHead read_dense_head;   // RoBERTa, MPNet
+ReadClassifierHead read_pooler_head;   // BERT, JinaBERT, GTE
+ReadClassifierHead read_albert_head;   // like the pooler head, with another name
+ReadClassifierHead read_context_head;  // DeBERTa
+ReadClassifierHead read_dense_head;    // RoBERTa, MPNet
 ReadClassifierHead read_electra_head;
 ReadClassifierHead read_distilbert_head;
 ReadClassifierHead read_modernbert_head;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -61,32 +62,80 @@ Result<Value> EncoderBuilder::linear(Value x, const std::string& name, std::size
   return linear_of(x, name, in, out, 0, 1, has_bias);
 }
 
+namespace {
+
+// Returns one of `of` matrices of one shape that are stacked to `whole`: the rows of each one are contiguous.
+Result<Weight> part_of(Weight whole, std::size_t which, std::size_t of) {
+  if (of == 1) return whole;
+  Shape shape = whole.shape;
+  shape[0] /= static_cast<std::int64_t>(of);
+  LB_ASSIGN_OR_RETURN(const std::size_t size, core::byte_size_of(whole.type, shape));
+  whole.name += fmt::format("[{}/{}]", which, of);
+  whole.offset += which * size;
+  whole.shape = shape;
+  return whole;
+}
+
+}  // namespace
+
 Result<Value> EncoderBuilder::linear_of(Value x, const std::string& name, std::size_t in, std::size_t out,
                                         std::size_t which, std::size_t of, bool has_bias) {
-  // The rows of each matrix are contiguous.
-  const auto part = [&](Weight whole) -> Result<Weight> {
-    if (of == 1) return whole;
-    Shape shape = whole.shape;
-    shape[0] /= static_cast<std::int64_t>(of);
-    LB_ASSIGN_OR_RETURN(const std::size_t size, core::byte_size_of(whole.type, shape));
-    whole.name += fmt::format("[{}/{}]", which, of);
-    whole.offset += which * size;
-    whole.shape = shape;
-    return whole;
-  };
   LB_ASSIGN_OR_RETURN(auto matrix, weight(name + ".weight", {of * out, in}));
-  LB_ASSIGN_OR_RETURN(matrix, part(std::move(matrix)));
+  LB_ASSIGN_OR_RETURN(matrix, part_of(std::move(matrix), which, of));
   graph::Linear linear{.x = x, .weight = std::move(matrix)};
   if (has_bias) {
     LB_ASSIGN_OR_RETURN(auto bias, weight(name + ".bias", {of * out}));
-    LB_ASSIGN_OR_RETURN(linear.bias, part(std::move(bias)));
+    LB_ASSIGN_OR_RETURN(linear.bias, part_of(std::move(bias), which, of));
   }
-  return graph_.add(std::move(linear));
+  return add_task(graph_.add(std::move(linear)), x, name, which, of);
+}
+
+Value EncoderBuilder::task_ids() {
+  if (!task_ids_) {
+    task_ids_ = graph_.add(
+        graph::Input{.name = "task_ids", .type = core::ElementType::kI64, .shape = {core::kDynamic, core::kDynamic}});
+  }
+  return *task_ids_;
+}
+
+Result<Weight> EncoderBuilder::made(const std::string& name, std::size_t rows, std::size_t columns) const {
+  return weights_.find(name, std::array{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)});
+}
+
+Result<Value> EncoderBuilder::scaled(Value low, const TaskChange& change) {
+  const auto [known, is_new] = scales_.try_emplace(change.scales);
+  if (is_new) {
+    LB_ASSIGN_OR_RETURN(auto table, made(change.scales, weights_.tasks() + 1, change.columns));
+    known->second = graph_.add(graph::Lookup{.table = std::move(table), .ids = task_ids()});
+  }
+  return graph_.add(graph::Multiply{.a = low, .b = known->second});
+}
+
+Result<Value> EncoderBuilder::add_task(Value y, Value x, const std::string& name, std::size_t which, std::size_t of) {
+  const std::string whole = prefix_ + name + ".weight";
+  const TaskChange* const change = weights_.change_of(whole);
+  if (change == nullptr) return y;
+  const auto shape = *weights_.shape_of(whole);
+  const auto [known, is_new] = lowered_.try_emplace({x.node, whole});
+  if (is_new) {
+    LB_ASSIGN_OR_RETURN(auto down, made(change->down, change->columns, static_cast<std::size_t>(shape[1])));
+    LB_ASSIGN_OR_RETURN(known->second, scaled(graph_.add(graph::Linear{.x = x, .weight = std::move(down)}), *change));
+  }
+  LB_ASSIGN_OR_RETURN(auto up, made(change->up, static_cast<std::size_t>(shape[0]), change->columns));
+  LB_ASSIGN_OR_RETURN(up, part_of(std::move(up), which, of));
+  return graph_.add(graph::Add{.a = y, .b = graph_.add(graph::Linear{.x = known->second, .weight = std::move(up)})});
 }
 
 Result<Value> EncoderBuilder::words(Value ids, std::size_t width) {
   LB_ASSIGN_OR_RETURN(auto table, weight(words_, {sizes_.vocabulary, width}));
-  return graph_.add(graph::Lookup{.table = std::move(table), .ids = ids});
+  const Value words = graph_.add(graph::Lookup{.table = std::move(table), .ids = ids});
+  const TaskChange* const change = weights_.change_of(prefix_ + words_);
+  if (change == nullptr) return words;
+  LB_ASSIGN_OR_RETURN(auto down, made(change->down, sizes_.vocabulary, change->columns));
+  LB_ASSIGN_OR_RETURN(const Value low,
+                      scaled(graph_.add(graph::Lookup{.table = std::move(down), .ids = ids}), *change));
+  LB_ASSIGN_OR_RETURN(auto up, made(change->up, width, change->columns));
+  return graph_.add(graph::Add{.a = words, .b = graph_.add(graph::Linear{.x = low, .weight = std::move(up)})});
 }
 
 Result<Value> EncoderBuilder::positions(Value ids, std::size_t width) {
@@ -97,7 +146,15 @@ Result<Value> EncoderBuilder::positions(Value ids, std::size_t width) {
 }
 
 Result<Value> EncoderBuilder::token_type(std::size_t types, std::size_t width) {
-  LB_ASSIGN_OR_RETURN(auto table, weight("embeddings.token_type_embeddings.weight", {types, width}));
+  const std::string name = "embeddings.token_type_embeddings.weight";
+  LB_ASSIGN_OR_RETURN(auto table, weight(name, {types, width}));
+  if (const TaskChange* const change = weights_.change_of(prefix_ + name)) {
+    if (takes_token_types(types, use_) || change->rows.empty()) {
+      return Status(core::StatusCode::kUnsupported, "types of tokens with low-rank parts of tasks are not supported");
+    }
+    LB_ASSIGN_OR_RETURN(auto rows, made(change->rows, weights_.tasks() + 1, width));
+    return graph_.add(graph::Lookup{.table = std::move(rows), .ids = task_ids()});
+  }
   if (!takes_token_types(types, use_)) return graph_.add(graph::RowLookup{.table = std::move(table), .row = 0});
   const Value given = graph_.add(graph::Input{
       .name = "token_type_ids", .type = core::ElementType::kI64, .shape = {core::kDynamic, core::kDynamic}});
@@ -260,10 +317,34 @@ Result<Value> EncoderBuilder::score_terms(Value x, const VocabularyHead& head) {
   return graph_.add(std::move(terms));
 }
 
+Result<Value> EncoderBuilder::score_tokens(Value x, Value mask, const TokenHead& head) {
+  constexpr std::string_view kWeight = ".weight";
+  std::string matrix = prefix_ + words_.substr(0, words_.size() - kWeight.size());
+  prefix_.clear();
+  if (!head.may_be_words || weights_.contains(head.matrix + std::string(kWeight))) matrix = head.matrix;
+  x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = graph::PoolingMode::kLastToken});
+  const auto number_of = [&](std::uint32_t token) -> Result<Value> {
+    LB_ASSIGN_OR_RETURN(Value number, linear_of(x, matrix, sizes_.hidden, 1, token, sizes_.vocabulary, false));
+    if (!head.soft_cap) return number;
+    number = graph_.add(graph::Scale{.x = number, .factor = 1 / *head.soft_cap});
+    number = graph_.add(graph::Activation{.x = number, .function = graph::ActivationFunction::kTanh});
+    return graph_.add(graph::Scale{.x = number, .factor = *head.soft_cap});
+  };
+  LB_ASSIGN_OR_RETURN(const Value score, number_of(head.true_token));
+  if (!head.false_token) return score;
+  LB_ASSIGN_OR_RETURN(Value other, number_of(*head.false_token));
+  other = graph_.add(graph::Scale{.x = other, .factor = -1});
+  return graph_.add(graph::Add{.a = score, .b = other});
+}
+
 Result<graph::GraphOutput> EncoderBuilder::end_of(Value x, Value mask, const NetworkEnd& end) {
   if (end.hidden_states) return graph::GraphOutput{x, "last_hidden_state"};
   if (end.classifier) {
     LB_ASSIGN_OR_RETURN(x, classify(x, mask, *end.classifier));
+    return graph::GraphOutput{x, "logits"};
+  }
+  if (end.token) {
+    LB_ASSIGN_OR_RETURN(x, score_tokens(x, mask, *end.token));
     return graph::GraphOutput{x, "logits"};
   }
   if (end.vocabulary) {

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -125,12 +127,20 @@ class EncoderBuilder {
 
  private:
   [[nodiscard]] core::Result<graph::Value> experts(graph::Value x, const std::string& place, const LayerNames& names);
+  // Adds what the chosen task changes in the product by one of `of` stacked matrices.
+  [[nodiscard]] core::Result<graph::Value> add_task(graph::Value y, graph::Value x, const std::string& name,
+                                                    std::size_t which, std::size_t of);
+  // The inputs of the part of rank `change.columns`, times the scales of the chosen task.
+  [[nodiscard]] core::Result<graph::Value> scaled(graph::Value low, const TaskChange& change);
+  [[nodiscard]] core::Result<graph::Weight> made(const std::string& name, std::size_t rows, std::size_t columns) const;
+  [[nodiscard]] graph::Value task_ids();
   [[nodiscard]] core::Result<graph::Value> norm_of(graph::Value x, std::size_t width, const std::string& name,
                                                    NormKind kind, float epsilon);
   // The value and the name of this end.
   [[nodiscard]] core::Result<graph::GraphOutput> end_of(graph::Value x, graph::Value mask, const NetworkEnd& end);
   [[nodiscard]] core::Result<graph::Value> classify(graph::Value x, graph::Value mask, const ClassifierHead& head);
   [[nodiscard]] core::Result<graph::Value> score_terms(graph::Value x, const VocabularyHead& head);
+  [[nodiscard]] core::Result<graph::Value> score_tokens(graph::Value x, graph::Value mask, const TokenHead& head);
   [[nodiscard]] core::Result<graph::Value> head_layer(graph::Value x, const HeadLayer& layer, std::size_t width);
   [[nodiscard]] core::Result<graph::Value> after_pooling(graph::Value x, const DenseModule& dense);
   [[nodiscard]] core::Result<graph::Value> after_pooling(graph::Value x, const LayerNormModule& module);
@@ -144,6 +154,9 @@ class EncoderBuilder {
   std::string words_;
   std::string prefix_;
   AttentionTerms terms_;
+  std::optional<graph::Value> task_ids_ = std::nullopt;
+  std::map<std::string, graph::Value> scales_;                             // by the table's name
+  std::map<std::pair<std::uint32_t, std::string>, graph::Value> lowered_;  // by the node and the matrix's name
 };
 
 // A network that consists of word embeddings, the first token type's embedding if there are types, a norm, and

@@ -32,7 +32,8 @@ constexpr std::pair<std::string_view, ActivationFunction> kActivationNames[] = {
     {"gelu_pytorch_tanh", ActivationFunction::kGeluTanh},
     {"relu", ActivationFunction::kRelu},
     {"silu", ActivationFunction::kSilu},
-    {"swish", ActivationFunction::kSilu}};
+    {"swish", ActivationFunction::kSilu},
+    {"tanh", ActivationFunction::kTanh}};
 
 }  // namespace
 

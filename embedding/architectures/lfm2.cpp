@@ -92,8 +92,8 @@ class LfmNetwork final : public EncoderNetwork {
     LB_ASSIGN_OR_RETURN(auto weight, encoder.weight(place + "conv.weight", {hidden, 1, config_.convolution}));
     weight.shape = {static_cast<std::int64_t>(hidden), static_cast<std::int64_t>(config_.convolution)};
     graph::ShortConvolution convolution{.x = encoder.graph().add(graph::Multiply{.a = parts[0], .b = parts[2]}),
-                                   .mask = mask,
-                                   .weight = std::move(weight)};
+                                        .mask = mask,
+                                        .weight = std::move(weight)};
     if (config_.convolution_bias) {
       LB_ASSIGN_OR_RETURN(convolution.bias, encoder.weight(place + "conv.bias", {hidden}));
     }

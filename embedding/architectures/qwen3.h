@@ -18,4 +18,8 @@ namespace latebind::embedding {
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_qwen3(const core::Json& config,
                                                                       const std::filesystem::path& file);
 
+// The same network with `is_causal` false, whose published files have their own `model_type`.
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_bidirectional_qwen3(const core::Json& config,
+                                                                                    const std::filesystem::path& file);
+
 }  // namespace latebind::embedding

@@ -1,7 +1,13 @@
 #include "embedding/architectures/roberta.h"
 
+#include <array>
+#include <string>
+#include <string_view>
+
 #include "core/json/read.h"
 #include "embedding/architectures/bert.h"
+#include "embedding/architectures/jina_v3.h"
+#include "embedding/folder/known_words.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
@@ -26,6 +32,9 @@ Result<BertConfig> read_roberta_config(const Json& config, const path& file) {
 }
 
 Result<std::shared_ptr<const Network>> read_roberta(const Json& config, const path& file) {
+  constexpr std::array<std::string_view, 2> kPositions{"absolute", "rotary"};
+  LB_ASSIGN_OR_RETURN(const std::string positions, read_word(config, "position_embedding_type", file, kPositions));
+  if (positions == "rotary") return read_jina_v3(config, file);
   LB_ASSIGN_OR_RETURN(const BertConfig roberta, read_roberta_config(config, file));
   return make_bert_network(roberta);
 }

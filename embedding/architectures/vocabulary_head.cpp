@@ -58,6 +58,22 @@ Result<VocabularyHead> read_bert_vocabulary_head(const Json& config, const path&
   return with_tie(std::move(head), config, file);
 }
 
+Result<VocabularyHead> read_deberta_vocabulary_head(const Json& config, const path& file) {
+  const std::string name = platform::path_to_utf8(file);
+  LB_ASSIGN_OR_RETURN(const bool is_old, core::read_bool(config, "legacy", true, name));
+  const std::string_view place = is_old ? "cls.predictions." : "lm_predictions.lm_head.";
+  const std::string transform = std::string(place) + (is_old ? "transform." : "");
+  VocabularyHead head =
+      head_of(transform + "dense", transform + "LayerNorm",
+              is_old ? "cls.predictions.decoder" : "lm_predictions.lm_head", is_old ? "cls.predictions.bias" : "");
+  LB_ASSIGN_OR_RETURN(head.layer.activation, read_activation(config, "hidden_act", file));
+  // The newer head always multiplies by the word embeddings.
+  if (!is_old) return head;
+  LB_ASSIGN_OR_RETURN(const auto width, core::read_size(config, "embedding_size", 1, kHiddenSizeMax, name));
+  head.width = width.value_or(0);
+  return with_tie(std::move(head), config, file);
+}
+
 Result<VocabularyHead> read_distilbert_vocabulary_head(const Json& config, const path& file) {
   VocabularyHead head = head_of("vocab_transform", "vocab_layer_norm", "vocab_projector");
   LB_ASSIGN_OR_RETURN(head.layer.activation, read_activation(config, "activation", file));
@@ -67,6 +83,15 @@ Result<VocabularyHead> read_distilbert_vocabulary_head(const Json& config, const
 Result<VocabularyHead> read_electra_vocabulary_head(const Json& config, const path& file) {
   VocabularyHead head = head_of("generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head");
   LB_RETURN_IF_ERROR(read_words_width(config, file, head.width));
+  return with_tie(std::move(head), config, file);
+}
+
+Result<VocabularyHead> read_gte_vocabulary_head(const Json& config, const path& file) {
+  // The first files and transformers call the norm differently, and transformers has one activation.
+  if (config.value("model_type", "") == "gte")
+    return with_tie(head_of("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder"), config, file);
+  VocabularyHead head = head_of("lm_head.dense", "lm_head.norm", "lm_head.decoder");
+  LB_ASSIGN_OR_RETURN(head.layer.activation, read_activation(config, "hidden_act", file));
   return with_tie(std::move(head), config, file);
 }
 

@@ -34,8 +34,10 @@ struct VocabularyHead {
 using ReadVocabularyHead = core::Result<VocabularyHead>(const core::Json& config, const std::filesystem::path& file);
 ReadVocabularyHead read_albert_vocabulary_head;
 ReadVocabularyHead read_bert_vocabulary_head;
+ReadVocabularyHead read_deberta_vocabulary_head;
 ReadVocabularyHead read_distilbert_vocabulary_head;
 ReadVocabularyHead read_electra_vocabulary_head;
+ReadVocabularyHead read_gte_vocabulary_head;
 ReadVocabularyHead read_modernbert_vocabulary_head;
 ReadVocabularyHead read_roberta_vocabulary_head;  // also MPNet
 

@@ -43,10 +43,10 @@ Status refuse_gguf_in(const ModelFiles& files, const path& folder) {
   return origin ? refuse_gguf(*first, *origin) : Status();
 }
 
-// Finds the vocabulary files of contents.transformer, if it has no tokenizer.json, and the class that makes a tokenizer
+// Finds the vocabulary files of contents.tokenizer, if it has no tokenizer.json, and the class that makes a tokenizer
 // from them.
 Result<FoundTokenizer> find_vocabulary(const ModelFiles& files, const FolderContents& contents, const Json& config) {
-  const path& folder = contents.transformer;
+  const path& folder = contents.tokenizer;
   auto found = find_vocabulary_files([&](std::string_view name) { return files.has(folder / name); }, config,
                                      contents.tokenizer_config.read, tokenizer_of_network(config));
   if (!found.ok()) return found.status().with_context(platform::path_to_utf8(folder));
@@ -55,9 +55,9 @@ Result<FoundTokenizer> find_vocabulary(const ModelFiles& files, const FolderCont
 
 void use_vocabulary(const FoundTokenizer& found, FolderContents& contents) {
   contents.tokenizer_class = found.made_by;
-  contents.tokenizer_file = contents.transformer / found.made_by->vocabulary_file;
+  contents.tokenizer_file = contents.tokenizer / found.made_by->vocabulary_file;
   for (const std::string& name : found.files)
-    contents.tokenizer_companions.push_back(contents.transformer / name);
+    contents.tokenizer_companions.push_back(contents.tokenizer / name);
 }
 
 // Fails if a file of this name exists but cannot be opened.
@@ -66,9 +66,32 @@ Status check_openable(const ModelFiles& files, const path& file) {
   return found.code() == StatusCode::kNotFound ? Status() : found;
 }
 
+// Finds the adapter in the folder of the first module, and the folders that follow from it.
+Status find_folders(const ModelFiles& files, const FolderOptions& options, FolderContents& contents) {
+  const path& transformer = contents.transformer;
+  contents.network = transformer;
+  contents.tokenizer = transformer;
+  LB_ASSIGN_OR_RETURN(contents.adapter, find_adapter(files, transformer));
+  if (!contents.adapter) return {};
+  if (contents.is_onnx_requested) {
+    return unsupported_file(
+        contents.adapter->config_file,
+        fmt::format("the ONNX file '{}' with an adapter is not supported", printable(options.onnx_file)));
+  }
+  // As in transformers, a whole model beside the adapter is its base.
+  const bool is_whole = files.has(transformer / "config.json") &&
+                        has_weights_files([&](std::string_view name) { return files.has(transformer / name); });
+  if (is_whole) return {};
+  LB_ASSIGN_OR_RETURN(contents.network, find_base(files, *contents.adapter, options));
+  // Adapters are also published without a tokenizer.
+  const bool has_own = files.has(transformer / "tokenizer.json") || files.has(transformer / kTokenizerConfigFile);
+  if (!has_own) contents.tokenizer = contents.network;
+  return {};
+}
+
 Status report_missing(const ModelFiles& files, const FolderContents& contents, const std::string& missing) {
   // A file of that name may exist without being a regular file.
-  for (const path& file : {contents.tokenizer_file, contents.transformer / kSafetensorsFile}) {
+  for (const path& file : {contents.tokenizer_file, contents.network / kSafetensorsFile}) {
     if (!files.has(file)) LB_RETURN_IF_ERROR(check_openable(files, file));
   }
   std::error_code error;
@@ -80,7 +103,8 @@ Status report_missing(const ModelFiles& files, const FolderContents& contents, c
   const std::string hint =
       others.empty() ? std::string() : fmt::format("; {}: embedding.onnx_file names one", say_onnx_files("it", others));
   const std::string where =
-      contents.transformer == files.place()
+      contents.adapter ? fmt::format("{}, the base of its adapter", platform::quoted(contents.network))
+      : contents.transformer == files.place()
           ? "it"
           : fmt::format("'{}', the folder of its first module", printable(files.relative(contents.transformer)));
   return {StatusCode::kNotFound, fmt::format("{} is not a model folder: {} missing in {}{}; {}",
@@ -92,15 +116,19 @@ Status report_missing(const ModelFiles& files, const FolderContents& contents, c
 Result<FolderContents> find_contents(const ModelFiles& files, const Modules& modules, const FolderOptions& options) {
   const path& place = files.place();
   const path& transformer = modules.transformer;
-  FolderContents contents{.transformer = transformer, .is_onnx_requested = !options.onnx_file.empty()};
+  FolderContents contents{.transformer = transformer,
+                          .network = transformer,
+                          .tokenizer = transformer,
+                          .is_onnx_requested = !options.onnx_file.empty()};
   // Without a modules.json, the other files of sentence-transformers have no effect, as in the reference.
   contents.own.file = place / "config_sentence_transformers.json";
   contents.of_transformer.file = transformer / "sentence_bert_config.json";
   if (modules.listed) {
     LB_ASSIGN_OR_RETURN(contents.own, read_config_file(files, contents.own.file));
   }
-  contents.tokenizer_file =
-      files.has(transformer / "tokenizer.json") ? transformer / "tokenizer.json" : place / "tokenizer.json";
+  if (!modules.is_static) LB_RETURN_IF_ERROR(find_folders(files, options, contents));
+  contents.tokenizer_file = files.has(contents.tokenizer / "tokenizer.json") ? contents.tokenizer / "tokenizer.json"
+                                                                             : place / "tokenizer.json";
   if (contents.is_onnx_requested) {
     LB_ASSIGN_OR_RETURN(contents.onnx_file, find_onnx_file(files, options.onnx_file));
   }
@@ -111,12 +139,14 @@ Result<FolderContents> find_contents(const ModelFiles& files, const Modules& mod
       if (!contents.onnx_file && files.has(candidate)) contents.onnx_file = candidate;
     }
   }
-  LB_ASSIGN_OR_RETURN(contents.config, read_config_file(files, transformer / "config.json"));
-  contents.tokenizer_config.file = transformer / kTokenizerConfigFile;
+  LB_ASSIGN_OR_RETURN(contents.config, read_config_file(files, contents.network / "config.json"));
+  contents.tokenizer_config.file = contents.tokenizer / kTokenizerConfigFile;
   if (!modules.is_static) {
     LB_ASSIGN_OR_RETURN(contents.tokenizer_config,
                         read_config_file(files, contents.tokenizer_config.file, kTokenizerConfigLimits));
-    if (const path adapters = transformer / kAdapterConfigFile; files.has(adapters)) return refuse_adapters(adapters);
+    if (contents.config.read && !contents.adapter) {
+      LB_ASSIGN_OR_RETURN(contents.tasks, find_task_adapters(files, contents.network, *contents.config.read));
+    }
   }
   std::string missing;
   const auto lacks = [&missing](std::string_view what) {
@@ -135,11 +165,11 @@ Result<FolderContents> find_contents(const ModelFiles& files, const Modules& mod
       use_vocabulary(found, contents);
     }
   }
-  const auto has = [&](std::string_view name) { return files.has(transformer / name); };
+  const auto has = [&](std::string_view name) { return files.has(contents.network / name); };
   contents.has_weights = has_weights_files(has);
   const bool has_table = !single_weights_file(has).empty();
   if (modules.is_static ? !has_table : !contents.has_weights && !contents.onnx_file) {
-    LB_RETURN_IF_ERROR(refuse_gguf_in(files, transformer));
+    LB_RETURN_IF_ERROR(refuse_gguf_in(files, contents.network));
     lacks(kFormsOfWeights);
   }
   if (!missing.empty()) return report_missing(files, contents, missing);
@@ -159,7 +189,11 @@ Result<FolderContents> find_contents(const ModelFiles& files, const Modules& mod
 
 Result<FolderContents> find_table_contents(const ModelFiles& files, const Modules& modules) {
   const path& folder = modules.transformer;
-  FolderContents contents{.transformer = folder, .tokenizer_file = folder / "tokenizer.json", .has_weights = true};
+  FolderContents contents{.transformer = folder,
+                          .network = folder,
+                          .tokenizer = folder,
+                          .tokenizer_file = folder / "tokenizer.json",
+                          .has_weights = true};
   LB_ASSIGN_OR_RETURN(contents.config, read_config_file(files, folder / "config.json"));
   LB_ASSIGN_OR_RETURN(contents.tokenizer_config,
                       read_config_file(files, folder / kTokenizerConfigFile, kTokenizerConfigLimits));

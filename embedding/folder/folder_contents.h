@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/folder/config_files.h"
+#include "embedding/folder/find_adapters.h"
 #include "embedding/folder/model_files.h"
 #include "embedding/folder/modules.h"
 
@@ -25,12 +27,19 @@ struct FolderOptions {
   // The ONNX file that replaces the weights, by its path below the folder. If empty, the weights are used, else
   // onnx/model.onnx or model.onnx.
   std::string onnx_file{};
+  // Finds a model on the hub by its name, for adapters that change it. If empty, only folders are found.
+  std::function<core::Result<std::filesystem::path>(const std::string& name)> find_base{};
 };
 
 struct FolderContents {
-  std::filesystem::path transformer{};  // the folder of config.json, the tokenizer and the weights
-  ConfigFile own{};                     // config_sentence_transformers.json, if modules.json exists
-  ConfigFile config{};                  // the network's config.json
+  std::filesystem::path transformer{};  // the folder of the first module
+  std::filesystem::path network{};      // the folder of config.json and the weights; with an adapter, that of its base
+  std::filesystem::path tokenizer{};    // the folder of the tokenizer
+  // The adapter that is merged into the network, and those of tasks.
+  std::optional<AdapterSpec> adapter = std::nullopt;
+  std::vector<TaskAdapter> tasks{};
+  ConfigFile own{};     // config_sentence_transformers.json, if modules.json exists
+  ConfigFile config{};  // the network's config.json
   ConfigFile tokenizer_config{};
   ConfigFile of_transformer{};                            // sentence_bert_config.json, if modules.json exists
   std::optional<core::Json> first_config = std::nullopt;  // config.json beside modules.json
@@ -43,7 +52,7 @@ struct FolderContents {
 };
 
 // Finds the files of the modules' network. Returns kNotFound with all missing files and the remedy, and kUnsupported
-// for files that Latebind does not read, such as adapters and GGUF.
+// for files that Latebind does not read, such as GGUF.
 [[nodiscard]] core::Result<FolderContents> find_contents(const ModelFiles& files, const Modules& modules,
                                                          const FolderOptions& options);
 // The same for a table of term weights (modules.is_term_table), which replaces the network.

@@ -155,7 +155,7 @@ std::optional<GgufOrigin> read_gguf_origin(std::span<const std::byte> bytes) {
   return origin;
 }
 
-core::Status refuse_gguf(const std::filesystem::path& file, const GgufOrigin& origin) {
+std::string say_gguf_origin(const GgufOrigin& origin) {
   std::string where;
   if (origin.is_on_hub) {
     where = fmt::format("its {} names it: latebind pull {}", origin.key, origin.repository);
@@ -165,10 +165,12 @@ core::Status refuse_gguf(const std::filesystem::path& file, const GgufOrigin& or
     where = "look for the repository that it was made from";
     if (!origin.name.empty()) where += fmt::format("; it calls the model {}", core::quoted(origin.name));
   }
-  return unsupported_file(file,
-                          "weights in GGUF are not read; what they were made from is, with config.json, "
-                          "tokenizer.json and model.safetensors: " +
-                              where);
+  return "; what it was made from may be, with config.json, tokenizer.json and model.safetensors: " + where;
+}
+
+core::Status refuse_gguf(const std::filesystem::path& file, const GgufOrigin& origin) {
+  return unsupported_file(file, "weights in GGUF are read without the files beside them: give this file as the model" +
+                                    say_gguf_origin(origin));
 }
 
 }  // namespace latebind::embedding

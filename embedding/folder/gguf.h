@@ -1,5 +1,5 @@
-// GGUF: the origin that a file of llama.cpp's weights declares. Latebind reads only this from the file; it loads the
-// safetensors from which such a file was made.
+// GGUF: the origin that a file of llama.cpp's weights declares: the safetensors from which it was made, for messages
+// about files that are not supported.
 //
 // Source of the format: the GGUF specification of ggml, versions 1 to 3. Pure functions; any thread may call them.
 #pragma once
@@ -25,7 +25,9 @@ struct GgufOrigin {
 // it returns what precedes the damage. Time and memory are bounded by the size of `bytes`, whatever sizes they claim.
 [[nodiscard]] std::optional<GgufOrigin> read_gguf_origin(std::span<const std::byte> bytes);
 
-// Returns kUnsupported with the location of the safetensors, or with what to look for.
+// Returns the end of a message: the location of the safetensors, or what to look for.
+[[nodiscard]] std::string say_gguf_origin(const GgufOrigin& origin);
+// Returns kUnsupported for a file beside others that need weights of another form.
 [[nodiscard]] core::Status refuse_gguf(const std::filesystem::path& file, const GgufOrigin& origin);
 
 }  // namespace latebind::embedding

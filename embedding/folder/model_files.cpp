@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -9,9 +10,11 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
+#include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
-#include "embedding/folder/gguf.h"
+#include "embedding/folder/gguf/gguf_model.h"
+#include "embedding/folder/weights_files.h"
 
 namespace latebind::embedding {
 namespace {
@@ -61,15 +64,15 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
   files.place_ = platform::anchored(place);
   const bool is_folder = std::filesystem::is_directory(place, error);
   if (is_folder && !std::filesystem::exists(place / core::kManifestFile, error)) {
+    LB_ASSIGN_OR_RETURN(const auto only_gguf, find_gguf_model(place));
+    if (only_gguf) return open_gguf(place, *only_gguf);
     files.name_ = own_name(place);
     return files;
   }
+  if (!is_folder && is_gguf_file(place)) return open_gguf(place, place);
   auto opened = core::Package::open(place);
   if (!opened.ok()) {
     if (core::is_bundle(place) || opened.status().code() != StatusCode::kInvalidModel) return opened.status();
-    if (const auto part = core::FilePart::open(place); part.ok()) {
-      if (const auto origin = read_gguf_origin(part->bytes.bytes)) return refuse_gguf(place, *origin);
-    }
     return Status(StatusCode::kInvalidModel,
                   fmt::format("cannot open the model {}: it is a file and no bundle ({}); {}", platform::quoted(place),
                               opened.status().message(), kWhatAModelIs));
@@ -77,6 +80,17 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
   files.package_ = *std::move(opened);
   files.name_ = own_name(place);
   LB_RETURN_IF_ERROR(files.read_package());
+  return files;
+}
+
+Result<ModelFiles> ModelFiles::open_gguf(const path& place, const path& file) {
+  ModelFiles files;
+  files.place_ = platform::anchored(file);
+  LB_ASSIGN_OR_RETURN(GgufModel model, GgufModel::open(files.place_));
+  files.gguf_ = std::make_shared<const GgufModel>(std::move(model));
+  files.name_ = platform::path_to_utf8(file.stem());
+  // The folder's name says more if it is a repository of the hub.
+  if (const ModelOrigin origin = origin_of(place); !origin.source.empty()) files.name_ = own_name(place);
   return files;
 }
 
@@ -138,12 +152,42 @@ Status ModelFiles::read_package() {
 }
 
 ModelOrigin ModelFiles::origin() const {
+  if (gguf_) return origin_of(place_.parent_path());
   return package_ ? ModelOrigin{} : origin_of(place_);
 }
 
 std::string ModelFiles::relative(const path& file) const {
-  const auto text = file.lexically_normal().lexically_relative(place_.lexically_normal()).generic_u8string();
-  return {text.begin(), text.end()};
+  const auto below = [&](const path& folder) {
+    const auto text = file.lexically_normal().lexically_relative(folder.lexically_normal()).generic_u8string();
+    return std::string(text.begin(), text.end());
+  };
+  if (!base_.empty()) {
+    if (std::string in_base = below(base_); !in_base.empty() && !in_base.starts_with(".."))
+      return fmt::format("{}/{}", kBaseFolder, in_base);
+  }
+  return below(place_);
+}
+
+std::vector<std::string> ModelFiles::folders_with(const path& folder, std::string_view file) const {
+  std::vector<std::string> names;
+  if (package_) {
+    std::string above = relative(folder);
+    above = above == "." ? std::string() : above + "/";
+    const std::string end = fmt::format("/{}", file);
+    for (const auto& [name, reference] : references_) {
+      if (!name.starts_with(above) || !name.ends_with(end) || name.size() <= above.size() + end.size()) continue;
+      std::string between = name.substr(above.size(), name.size() - above.size() - end.size());
+      if (between.find('/') == between.npos) names.push_back(std::move(between));
+    }
+  } else {
+    std::error_code ignored;
+    platform::for_each_entry(folder, ignored, [&](const path& entry) {
+      if (has(entry / file)) names.push_back(platform::path_to_utf8(entry.filename()));
+      return true;
+    });
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 const std::string* ModelFiles::reference_to(const path& file) const {
@@ -153,11 +197,27 @@ const std::string* ModelFiles::reference_to(const path& file) const {
 
 bool ModelFiles::has(const path& file) const {
   if (package_) return reference_to(file) != nullptr;
+  if (gguf_) return relative(file) == kGgufFile || gguf_->find(relative(file)).has_value();
   std::error_code error;
   return std::filesystem::is_regular_file(file, error);
 }
 
+std::optional<path> ModelFiles::on_disk(const path& file) const {
+  if (package_) return std::nullopt;
+  if (!gguf_) return file;
+  return relative(file) == kGgufFile ? std::optional(gguf_->file()) : std::nullopt;
+}
+
 Result<StoredFile> ModelFiles::open_file(const path& file) const {
+  if (gguf_) {
+    const auto text = gguf_->find(relative(file));
+    if (text) return StoredFile{platform::path_to_utf8(file), {.bytes = *text}};
+    const auto weights = on_disk(file);
+    if (!weights)
+      return Status(StatusCode::kNotFound, fmt::format("{}: there is no such file", platform::quoted(file)));
+    LB_ASSIGN_OR_RETURN(auto part, core::FilePart::open(*weights));
+    return StoredFile{platform::path_to_utf8(*weights), std::move(part)};
+  }
   const std::string* reference = reference_to(file);
   if (package_ && reference == nullptr) {
     return Status(StatusCode::kNotFound, fmt::format("{}: there is no such file", platform::quoted(file)));

@@ -1,4 +1,4 @@
-// ModelFiles: the files of an embedding model, in a folder from the hub or in a bundle.
+// ModelFiles: the files of an embedding model, in a folder from the hub, in a bundle, or described by a GGUF file.
 //
 // Files are named by the path that they have, or would have, below the opened place, so that messages are the same for
 // both. A value with shared content; any thread may use it.
@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/bundle/choose.h"
 #include "core/bundle/package.h"
@@ -21,6 +23,8 @@
 #include "core/result.h"
 
 namespace latebind::embedding {
+
+class GgufModel;
 
 // A role in a variant's `assets`, besides core::kModelFolderRole: the weights that the portable model refers to. One
 // file, or an asset with several files at their places in the model's folder.
@@ -51,9 +55,9 @@ class ModelFiles {
  public:
   ModelFiles() = default;
 
-  // Opens a folder or a bundle. Reads no file of a folder; reads and checks the small files of a bundle. Returns the
-  // errors of Package::open(), and kNotFound or kInvalidModel if the place is neither a folder nor a bundle with an
-  // embedding model.
+  // Opens a folder, a bundle or a GGUF file, which may be the only model of a folder. Reads no other file of a folder;
+  // reads and checks the small files of a bundle. Returns the errors of Package::open(), find_gguf_model() and
+  // GgufModel::open(), and kNotFound or kInvalidModel if the place is nothing of these.
   static core::Result<ModelFiles> open(const std::filesystem::path& place);
   // The same for a bundle that is open already, perhaps in memory. Its name becomes the place, for messages.
   static core::Result<ModelFiles> of(core::Package package);
@@ -63,12 +67,23 @@ class ModelFiles {
   [[nodiscard]] const std::string& name() const { return name_; }
   // The origin, from the folder's place in the hub's cache.
   [[nodiscard]] ModelOrigin origin() const;
-  // Null for a folder.
+  // Null unless the model is a GGUF file.
+  [[nodiscard]] const GgufModel* gguf() const { return gguf_.get(); }
+  // Returns where the file is on the disk; std::nullopt for those of a bundle, and for those that are described.
+  [[nodiscard]] std::optional<std::filesystem::path> on_disk(const std::filesystem::path& file) const;
+  // Null for a folder, and for a GGUF file.
   [[nodiscard]] const core::Package* package() const { return package_ ? &*package_ : nullptr; }
+
+  // The folder of the base of an adapter, in a bundle.
+  static constexpr const char* kBaseFolder = "base_model";
+  // Adds the folder of the base of an adapter, which is elsewhere. relative() puts its files below kBaseFolder.
+  void add_base(std::filesystem::path base) { base_ = std::move(base); }
 
   // The file's path below the place, "a/b" on every system.
   [[nodiscard]] std::string relative(const std::filesystem::path& file) const;
   [[nodiscard]] bool has(const std::filesystem::path& file) const;
+  // Returns the names of the folders in `folder` that have a file of this name, sorted.
+  [[nodiscard]] std::vector<std::string> folders_with(const std::filesystem::path& folder, std::string_view file) const;
   // Maps the file. Returns kNotFound, kPermissionDenied or kIo.
   [[nodiscard]] core::Result<StoredFile> open_file(const std::filesystem::path& file) const;
   // Returns the file's JSON, or std::nullopt if the file does not exist.
@@ -87,8 +102,14 @@ class ModelFiles {
   // Finds the files of package_.
   [[nodiscard]] core::Status read_package();
 
+  [[nodiscard]] static core::Result<ModelFiles> open_gguf(const std::filesystem::path& place,
+                                                          const std::filesystem::path& file);
+
   std::filesystem::path place_;
+  std::filesystem::path base_;  // empty if there is none
   std::string name_;
+  // Set for a GGUF file, whose path is place_.
+  std::shared_ptr<const GgufModel> gguf_;
   // Set for a bundle.
   std::optional<core::Package> package_;
   const core::Variant* portable_ = nullptr;        // of package_

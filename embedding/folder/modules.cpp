@@ -16,7 +16,9 @@
 #include "core/platform/os_error.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
+#include "embedding/folder/auto_encoder_module.h"
 #include "embedding/folder/default_pooling.h"
+#include "embedding/folder/known_modules.h"
 #include "embedding/folder/known_words.h"
 #include "embedding/folder/onnx_files.h"
 #include "embedding/folder/refusals.h"
@@ -198,22 +200,6 @@ Result<std::string> read_normalize(const ModelFiles& files, const path& place, b
   return input;
 }
 
-// The known modules of either kind of model, for messages.
-constexpr std::array<std::string_view, 10> kModules{
-    "sentence_transformers.models.Transformer",
-    "sentence_transformers.models.Pooling",
-    "sentence_transformers.models.StaticEmbedding",
-    "sentence_transformers.models.Dense",
-    "sentence_transformers.models.LayerNorm",
-    "sentence_transformers.models.Dropout",
-    "sentence_transformers.models.Normalize",
-    "sentence_transformers.models.Router",
-    "sentence_transformers.sparse_encoder.models.SpladePooling",
-    "sentence_transformers.sparse_encoder.models.SparseStaticEmbedding"};
-constexpr std::array<std::string_view, 4> kTokenModules{
-    "sentence_transformers.models.Transformer", "sentence_transformers.models.Dense",
-    "sentence_transformers.models.Normalize", "sentence_transformers.multi_vector_encoder.models.MultiVectorMask"};
-
 // Returns the error for a module that is unknown, or in the wrong position.
 Status unsupported_module(const path& list, std::string_view type, std::size_t number, std::string_view in,
                           std::span<const std::string_view> known, std::string_view listed) {
@@ -252,16 +238,28 @@ Status read_token_module(const ModelFiles& files, const std::string& type, std::
                             "Normalize");
 }
 
+// The class of a module that stands for Transformer with the network of this config.json; empty if there is none.
+std::string_view own_module_of(const Json& config) {
+  const Json* const type = core::find_member(config, "model_type");
+  const Architecture* const architecture = type != nullptr ? find_architecture(type->text()) : nullptr;
+  const bool is_its =
+      architecture != nullptr && !architecture->own_module_key.empty() && config.contains(architecture->own_module_key);
+  return is_its ? architecture->own_module : std::string_view();
+}
+
 // Reads the next module of `file`; `number` modules precede it.
 Status read_module(const ModelFiles& files, const path& file, const ListedModule& module, std::size_t number,
                    Modules& modules) {
   const path& folder = files.place();
   const path place = module.folder.empty() ? folder : folder / platform::path_from_utf8(module.folder);
+  const bool is_own = number == 0 && modules.own_module == module.type && !modules.own_module.empty();
   const bool is_pylates = modules.of_tokens && module.type == "pylate.models.Dense.Dense";
-  const std::string_view kind = is_pylates ? std::string_view("Dense") : module.kind();
+  const std::string_view kind = is_pylates ? std::string_view("Dense")
+                                : is_own   ? std::string_view("Transformer")
+                                           : module.kind();
   if (modules.of_tokens && number > 0) return read_token_module(files, module.type, kind, number, place, modules);
-  const bool is_open =
-      (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores && !modules.pools_terms;
+  const bool is_open = (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores &&
+                       !modules.pools_terms && modules.latents_kept == 0;
   if (kind == "SparseStaticEmbedding" && number == 0) {
     modules.transformer = place;
     modules.is_term_table = true;
@@ -288,6 +286,11 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
     return {};
   }
   const bool has_folder = place != folder && place != modules.transformer;
+  if (kind == "LogitScore" && follows_network && has_folder) {
+    modules.token_score_file = place / "config.json";
+    modules.files.push_back(*modules.token_score_file);
+    return {};
+  }
   if (kind == "Normalize" && is_open) {
     LB_ASSIGN_OR_RETURN(const std::string vectors, read_normalize(files, place, has_folder, modules));
     if (vectors != kVector) {
@@ -302,23 +305,19 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
   // The module must have a separate folder, because weights in the model's folder are the transformer's.
   if ((kind == "Dense" || kind == "LayerNorm") && is_open && has_folder)
     return read_after_pooling(files, std::string(kind), place, modules);
-  return unsupported_module(file, module.type, number, "", kModules,
-                            "supported are Transformer and Pooling, or StaticEmbedding, then any of Dense, LayerNorm "
-                            "and Dropout and, perhaps, Normalize, in this order, or Transformer and SpladePooling, or "
-                            "SparseStaticEmbedding; or a Router to such modules as the first");
+  if (kind == "SparseAutoEncoder" && is_open && has_folder) return read_auto_encoder(files, place, modules);
+  return unsupported_module(
+      file, module.type, number, "", kModules,
+      "supported are Transformer and Pooling, or StaticEmbedding, then any of Dense, LayerNorm "
+      "and Dropout and, perhaps, Normalize or SparseAutoEncoder, in this order, or Transformer and "
+      "SpladePooling, or Transformer and LogitScore, or SparseStaticEmbedding; or a Router to such modules as the "
+      "first");
 }
 
-// Sets `takes_pooler` if the configuration of the network's module names the output of the pooler.
 Status read_pooler(const ModelFiles& files, Modules& modules) {
   const path file = modules.transformer / "sentence_bert_config.json";
   LB_ASSIGN_OR_RETURN(const auto config, read_object(files, file));
-  if (!config || config->value("module_output_name", Json()) != Json(kVector)) return {};
-  const auto* const modalities = core::find_member(*config, "modality_config");
-  const auto* const text = modalities != nullptr ? core::find_member(*modalities, "text") : nullptr;
-  const auto* const output = text != nullptr ? core::find_member(*text, "method_output_name") : nullptr;
-  if (output == nullptr) return {};
-  const bool is_alone = output->is_array() && output->size() == 1;
-  if ((is_alone ? output->front() : *output) != Json(kPoolerOutput)) return {};
+  if (!config || !asks_for_pooler(*config)) return {};
   modules.takes_pooler = true;
   modules.pooling = PoolingMode::kCls;
   modules.pooling_file = file;
@@ -383,6 +382,7 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
     list.insert(list.begin(), route.begin(), route.end());
     file = router_file;
   }
+  if (config) modules.own_module = own_module_of(*config);
   for (std::size_t i = 0; i < list.size(); ++i) {
     LB_RETURN_IF_ERROR(read_module(files, file, list[i], i, modules));
     const bool is_network = i == 0 && !modules.is_static && !modules.is_term_table && !modules.of_tokens;

@@ -24,6 +24,7 @@ namespace latebind::embedding {
 struct WeightsFile {
   std::filesystem::path file;
   std::string place;
+  bool of_auto_encoder = false;  // see linear_of_auto_encoder()
 };
 
 struct Modules {
@@ -50,15 +51,21 @@ struct Modules {
   bool normalize = false;
   // The last of `after_pooling` gives scores instead of a vector.
   bool scores = false;
+  // The configuration of LogitScore, which follows the network: the number of a token is the score.
+  std::optional<std::filesystem::path> token_score_file = std::nullopt;
   // MLMTransformer replaces Transformer, and implies the task.
   bool scores_terms = false;
   // SpladePooling replaces Pooling: the network gives a number for each entry of the vocabulary.
   bool pools_terms = false;
+  // SparseAutoEncoder is the last of `after_pooling`: this many of its numbers stay. 0 without such a module.
+  std::size_t latents_kept = 0;
   // The model is a multi-vector encoder, and all modules after the network apply to each token's vector. `mask_file` is
   // the configuration of MultiVectorMask; `adds_token_ends` says that the loader adds such a module and Normalize.
   bool of_tokens = false;
   std::optional<std::filesystem::path> mask_file = std::nullopt;
   bool adds_token_ends = false;
+  // The class that stands for Transformer with this network; empty if there is none.
+  std::string_view own_module{};
   // The folder has a modules.json. Otherwise the other files of sentence-transformers are not read.
   bool listed = false;
   // Set if these modules are one of two routes.

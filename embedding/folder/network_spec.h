@@ -13,13 +13,14 @@
 #include <vector>
 
 #include "embedding/architectures/architecture.h"
+#include "embedding/folder/find_adapters.h"
 #include "embedding/folder/modules.h"
 #include "embedding/tables/term_table.h"
 
 namespace latebind::embedding {
 
 // The head on top of a network's encoder; std::monostate for no head.
-using NetworkHead = std::variant<std::monostate, ClassifierHead, VocabularyHead>;
+using NetworkHead = std::variant<std::monostate, ClassifierHead, VocabularyHead, TokenHead>;
 
 struct NetworkSpec {
   // The network, if config.json describes one of a known architecture; else null.
@@ -28,6 +29,9 @@ struct NetworkSpec {
   std::string_view pooler{};           // Architecture::pooler
   std::size_t hidden_size = 0;         // the dimension of a token's vector; 0 if no file declares it
   std::vector<WeightsFile> weights{};  // if `network` can be made from them; those of the network come first
+  // The adapter that is merged into the weights, and those of tasks.
+  std::optional<AdapterSpec> adapter = std::nullopt;
+  std::vector<TaskAdapter> tasks{};
   std::optional<std::filesystem::path> onnx_file = std::nullopt;  // the requested file, onnx/model.onnx or model.onnx
   // The model is a table of vectors or weights, and texts get no special tokens.
   bool is_static = false;

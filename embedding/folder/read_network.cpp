@@ -81,7 +81,7 @@ Result<NetworkSpec> read_transformer(const Declaration& given, const HeadKind* h
     if (!read.ok()) return spec;
   }
   if (is_onnx_requested) return spec;
-  const path& transformer = given.modules.transformer;
+  const path& transformer = given.contents.network;
   LB_ASSIGN_OR_RETURN(
       const WeightsNames weights,
       weights_file_names(
@@ -92,6 +92,10 @@ Result<NetworkSpec> read_transformer(const Declaration& given, const HeadKind* h
           spec.onnx_file.has_value()));
   for (const std::string& name : weights.files)
     spec.weights.push_back({.file = transformer / name, .place = {}});
+  if (!weights.files.empty()) {
+    spec.adapter = given.contents.adapter;
+    spec.tasks = given.contents.tasks;
+  }
   if (!weights.files.empty()) std::ranges::copy(given.modules.weights, std::back_inserter(spec.weights));
   return spec;
 }

@@ -28,9 +28,9 @@ constexpr std::size_t kMatryoshkaMax = 64;
 
 // Returns the prompts by name; empty if the file has none. Omits values that are not texts; check_prompts() refuses
 // them in the file from which the reference reads prompts.
-std::map<std::string, std::string, std::less<>> prompts_of(const core::Json& config) {
+std::map<std::string, std::string, std::less<>> prompts_of(const core::Json& config, const char* key = "prompts") {
   std::map<std::string, std::string, std::less<>> prompts;
-  const auto* const found = core::find_member(config, "prompts");
+  const auto* const found = core::find_member(config, key);
   if (found == nullptr || !found->is_object()) return prompts;
   for (const auto& [name, prompt] : found->members()) {
     if (prompts.size() == kPromptsMax) break;
@@ -121,6 +121,8 @@ Result<Prompts> read_prompts(const FolderContents& contents, const Modules& modu
   for (const auto* config : {&contents.own.read, &contents.first_config}) {
     if (read.by_name.empty() && *config) read.by_name = prompts_of(**config);
   }
+  // Those of tasks, by the tasks' names.
+  if (contents.config.read) read.by_name.merge(prompts_of(*contents.config.read, "task_instructions"));
   read.left_out = !modules.include_prompt;
   // Leaving out a prompt requires that Latebind pools. It cannot if the network computes modules after the pooling, nor
   // with a ready ONNX file.

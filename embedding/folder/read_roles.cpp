@@ -257,11 +257,11 @@ Status read_stanford(const ModelFiles& files, Lengths& lengths, Roles& read) {
 // Returns the token that fills up queries if the files name none: the tokenizer's mask token, else its end-of-text
 // token.
 Result<std::string> find_filling(const ModelFiles& files, const FolderContents& contents) {
-  const path& transformer = contents.transformer;
-  LB_ASSIGN_OR_RETURN(const auto map, read_object(files, transformer / kSpecialTokensFile, kTokenizerConfigLimits));
+  const path& folder = contents.tokenizer;
+  LB_ASSIGN_OR_RETURN(const auto map, read_object(files, folder / kSpecialTokensFile, kTokenizerConfigLimits));
   for (const auto role : {SpecialTokens::kMask, SpecialTokens::kEos}) {
     auto named = named_token(contents.tokenizer_config.read, map, role);
-    if (!named.ok()) return named.status().with_context(platform::path_to_utf8(transformer));
+    if (!named.ok()) return named.status().with_context(platform::path_to_utf8(folder));
     if (!named->empty()) return named;
   }
   return unsupported_file(

@@ -19,13 +19,4 @@ namespace latebind::embedding {
   return core::Status(core::StatusCode::kUnsupported, fmt::format("{}: {}", platform::path_to_utf8(file), what));
 }
 
-// PEFT's adapters, which change the weights of the network beside them, or of another one.
-inline constexpr std::string_view kAdapterConfigFile = "adapter_config.json";
-[[nodiscard]] inline core::Status refuse_adapters(const std::filesystem::path& file) {
-  return unsupported_file(
-      file,
-      "adapters (LoRA) are not supported: merge them into the weights (PEFT's merge_and_unload), and "
-      "save the model without them");
-}
-
 }  // namespace latebind::embedding

@@ -10,6 +10,9 @@
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
 #include "embedding/folder/default_pooling.h"
+#include "embedding/folder/gguf/gguf_model.h"
+#include "embedding/folder/licence.h"
+#include "embedding/folder/read_chat_frame.h"
 #include "embedding/folder/read_lengths.h"
 #include "embedding/folder/read_network.h"
 #include "embedding/folder/read_prompts.h"
@@ -53,7 +56,7 @@ Result<NetworkSpec> read_table(const ModelFiles& files, const FolderContents& co
 Status check_tokenizer_options(const FolderContents& contents) {
   if (!contents.tokenizer_config.read) return {};
   const Status status = refuse_tokenizer_options(*contents.tokenizer_config.read);
-  return status.ok() ? status : status.with_context(platform::path_to_utf8(contents.transformer));
+  return status.ok() ? status : status.with_context(platform::path_to_utf8(contents.tokenizer));
 }
 
 Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, const NetworkSpec& network) {
@@ -63,6 +66,7 @@ Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, c
                   .tokenizer_class = contents.tokenizer_class,
                   .prompts = given.prompts};
   if (kind.input == &kPairInput) {
+    LB_ASSIGN_OR_RETURN(input.frame, read_chat_frame(given.files, given.modules, contents));
     input.token_types = tells_token_types(*contents.config.read, contents.tokenizer_config.read,
                                           tokenizer_of_network(*contents.config.read));
   }
@@ -71,6 +75,14 @@ Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, c
     return input;
   }
   LB_RETURN_IF_ERROR(check_tokenizer_options(contents));
+  // A ready ONNX file has what its author chose.
+  if (!network.weights.empty() && network.network != nullptr) {
+    const auto own = network.network->tasks();
+    input.prompts.tasks.names.assign(own.begin(), own.end());
+    for (const TaskAdapter& task : network.tasks)
+      input.prompts.tasks.names.push_back(task.task);
+    input.prompts.tasks.is_needed = !network.tasks.empty();
+  }
   std::size_t positions = kTokensMax;
   if (network.term_table == nullptr) {
     LB_ASSIGN_OR_RETURN(positions, count_positions(contents.config, network.network.get()));
@@ -94,18 +106,22 @@ std::vector<path> list_small_files(const Declaration& given, const NetworkSpec& 
   const path& place = files.place();
   std::vector<path> list{contents.tokenizer_file, contents.config.file, place / "modules.json"};
   if (modules.listed) list.insert(list.end(), {contents.own.file, contents.of_transformer.file});
-  list.push_back(contents.transformer / kTokenizerConfigFile);
-  if (!network.weights.empty() && network.weights.front().file != single_weights_file(files, contents.transformer)) {
+  list.push_back(contents.tokenizer / kTokenizerConfigFile);
+  if (!network.weights.empty() && network.weights.front().file != single_weights_file(files, contents.network)) {
     for (const std::string_view name : {kWeightsIndexFile, kTorchIndexFile})
-      list.push_back(contents.transformer / name);
+      list.push_back(contents.network / name);
   }
+  if (contents.adapter) list.push_back(contents.adapter->config_file);
+  for (const TaskAdapter& task : contents.tasks)
+    list.push_back(task.adapter.config_file);
   std::ranges::copy(contents.tokenizer_companions, std::back_inserter(list));
   const bool reads_more = !network.is_static || network.term_table != nullptr;
   if (contents.tokenizer_class == nullptr && reads_more) {
     for (const std::string_view name : {kSpecialTokensFile, kAddedTokensFile})
       list.push_back(contents.tokenizer_file.parent_path() / name);
   }
-  if (expands_queries) list.push_back(contents.transformer / kSpecialTokensFile);
+  if (reads_more) list.push_back(contents.tokenizer / kChatTemplateFile);
+  if (expands_queries) list.push_back(contents.tokenizer / kSpecialTokensFile);
   if (modules.pooling_file) list.push_back(*modules.pooling_file);
   std::ranges::copy(modules.files, std::back_inserter(list));
   std::vector<path> small_files;
@@ -131,6 +147,7 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
   }
   LB_ASSIGN_OR_RETURN(const FolderContents contents, modules.is_term_table ? find_table_contents(files, modules)
                                                                            : find_contents(files, modules, options));
+  if (contents.adapter && files.package() == nullptr) files.add_base(contents.network);
   LB_ASSIGN_OR_RETURN(const Prompts prompts, read_prompts(contents, modules));
   const Declaration given{.files = files, .modules = modules, .contents = contents, .prompts = prompts};
   LB_ASSIGN_OR_RETURN(const OutputKind* const kind, read_output_kind(given));
@@ -151,7 +168,8 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
                                   .module_output_name = head != nullptr        ? head->module_output_name
                                                         : modules.takes_pooler ? std::string_view("sentence_embedding")
                                                                                : TransformerUse().module_output_name,
-                                  .has_roles = kind->has_roles}));
+                                  .has_roles = kind->has_roles,
+                                  .takes_messages = kind->input == &kPairInput}));
     LB_ASSIGN_OR_RETURN(read.network, read_network(given, head));
   }
   LB_ASSIGN_OR_RETURN(auto own_output, kind->read(given, read.network));
@@ -169,7 +187,9 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
       beside.push_back(file);
     }
   }
-  if (!modules.listed && kind->assumes_pooling) {
+  if (files.gguf() != nullptr) {
+    read.assumed = files.gguf()->assumed();
+  } else if (!modules.listed && kind->assumes_pooling) {
     read.assumed = say_default_pooling(files, *contents.config.read, modules.pooling);
   }
   const bool expands_queries = read.input.roles && read.input.roles->query.expansion;
@@ -209,6 +229,9 @@ std::vector<path> Specification::large_files() const {
   std::vector<path> large;
   for (const WeightsFile& one : network.weights)
     large.push_back(one.file);
+  if (network.adapter) large.push_back(network.adapter->weights);
+  for (const TaskAdapter& task : network.tasks)
+    large.push_back(task.adapter.weights);
   return large;
 }
 
@@ -231,10 +254,13 @@ Json Specification::describe() const {
   };
   Json described;
   described["name"] = name();
+  if (const Json licence = read_licence(files).describe(); !licence.is_null()) described["licence"] = licence;
   Json& in = described["input"];
   in = {{"kind", input.kind->name},         {"tokenizer", files.relative(input.tokenizer_file)},
         {"tokens_max", input.max_tokens},   {"token_types", input.token_types},
         {"prompts", input.prompts.by_name}, {"default_prompt", input.prompts.by_default}};
+  if (input.frame != nullptr) in["template"] = files.relative(platform::path_from_utf8(input.frame->file()));
+  if (!input.prompts.tasks.names.empty()) in["tasks"] = input.prompts.tasks.names;
   if (input.roles) {
     for (const auto& [role, spec] :
          {std::pair{"query", &input.roles->query}, std::pair{"document", &input.roles->document}}) {
@@ -249,6 +275,8 @@ Json Specification::describe() const {
                                                      : "onnx"},
               {"files", names_of(network.term_table_file ? std::vector{*network.term_table_file} : large_files())},
               {"hidden_size", network.hidden_size}};
+  if (network.adapter) computed["adapter"] = {{"base", network.adapter->config.base}};
+  if (files.gguf() != nullptr) computed["types"] = files.gguf()->types();
   if (network.network != nullptr) {
     computed["vocabulary"] = network.network->vocabulary_size();
     computed["positions"] = network.network->tokens_max();

@@ -100,6 +100,25 @@ Status check_processing(const path& file, const Json& value) {
   return {};
 }
 
+// Checks the output of the network that is used for inputs of this kind.
+Status check_modality(const path& file, std::string_view kind, const Json& given, std::string_view wanted) {
+  if (!given.is_object()) return invalid_file(file, fmt::format("'{}' of 'modality_config' is not an object", kind));
+  const auto method = given.find("method");
+  const auto output = given.find("method_output_name");
+  for (const auto& [key, found] : {std::pair("method", method), std::pair("method_output_name", output)}) {
+    if (found == nullptr) {
+      return invalid_file(file, fmt::format("'{}' of 'modality_config' has no '{}'", kind, key));
+    }
+  }
+  if (*method != "forward") {
+    return refuse(file, fmt::format("modality_config.{}.method", kind), *method, "supported is 'forward'");
+  }
+  const bool is_alone = output->is_array() && output->size() == 1;
+  if ((is_alone ? output->front() : *output) == wanted) return {};
+  return refuse(file, fmt::format("modality_config.{}.method_output_name", kind), *output,
+                fmt::format("the modules of this model need '{}'", wanted));
+}
+
 // Checks the output of the network that is used for texts, and its name for the modules after it.
 Status check_modalities(const path& file, const Json& config, const Json& modalities, const TransformerUse& use) {
   constexpr std::string_view kKey = "modality_config";
@@ -107,27 +126,18 @@ Status check_modalities(const path& file, const Json& config, const Json& modali
                                   : use.takes_pooler ? kPoolerOutput
                                                      : std::string_view("last_hidden_state");
   if (!modalities.is_object()) return invalid_file(file, fmt::format("'{}' is not an object", kKey));
+  if (const Json* const message = core::find_member(modalities, "message"); message != nullptr) {
+    if (!use.takes_messages) {
+      return refuse(file, "modality_config.message", *message, "chat templates are supported of cross-encoders alone");
+    }
+    LB_RETURN_IF_ERROR(check_modality(file, "message", *message, wanted));
+  }
   const auto text = modalities.find("text");
   if (text == nullptr) {
     return unsupported_file(file,
                             fmt::format("'{}' has no 'text': a model that takes no texts is not supported", kKey));
   }
-  if (!text->is_object()) return invalid_file(file, fmt::format("'text' of '{}' is not an object", kKey));
-  const auto method = text->find("method");
-  const auto output = text->find("method_output_name");
-  for (const auto& [key, found] : {std::pair("method", method), std::pair("method_output_name", output)}) {
-    if (found == nullptr) {
-      return invalid_file(file, fmt::format("'text' of '{}' has no '{}'", kKey, key));
-    }
-  }
-  if (*method != "forward") {
-    return refuse(file, "modality_config.text.method", *method, "supported is 'forward'");
-  }
-  const bool is_alone = output->is_array() && output->size() == 1;
-  if ((is_alone ? output->front() : *output) != wanted) {
-    return refuse(file, "modality_config.text.method_output_name", *output,
-                  fmt::format("the modules of this model need '{}'", wanted));
-  }
+  LB_RETURN_IF_ERROR(check_modality(file, "text", *text, wanted));
   const auto* const called = core::find_member(config, "module_output_name");
   if (called == nullptr) {
     return invalid_file(file, fmt::format("'{}' without 'module_output_name'", kKey));
@@ -182,6 +192,16 @@ Status check_key(const path& file, const Json& config, const std::string& key, c
 }
 
 }  // namespace
+
+bool asks_for_pooler(const Json& config) {
+  const auto* const called = core::find_member(config, "module_output_name");
+  const auto* const modalities = core::find_member(config, "modality_config");
+  const auto* const text = modalities != nullptr ? core::find_member(*modalities, "text") : nullptr;
+  const auto* const output = text != nullptr ? core::find_member(*text, "method_output_name") : nullptr;
+  if (output == nullptr || called == nullptr || *called != "sentence_embedding") return false;
+  const bool is_alone = output->is_array() && output->size() == 1;
+  return (is_alone ? output->front() : *output) == kPoolerOutput;
+}
 
 Status check_transformer_keys(const ConfigFile& of_transformer, const TransformerUse& use) {
   const auto& [file, config] = of_transformer;

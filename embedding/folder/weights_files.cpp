@@ -56,7 +56,7 @@ Result<std::vector<std::string>> pieces_of(const WeightsFolder& folder, std::str
 }  // namespace
 
 std::string_view single_weights_file(const HasFile& has) {
-  for (const std::string_view name : {kSafetensorsFile, kTorchFile}) {
+  for (const std::string_view name : {kSafetensorsFile, kTorchFile, kGgufFile}) {
     if (has(name)) return name;
   }
   return {};
@@ -78,6 +78,7 @@ Result<WeightsNames> weights_file_names(const WeightsFolder& folder, bool has_on
     LB_ASSIGN_OR_RETURN(auto pieces, pieces_of(folder, index, has_onnx_file));
     if (!pieces.empty()) return WeightsNames{.files = std::move(pieces), .index = std::string(index)};
   }
+  if (folder.has(kGgufFile)) return WeightsNames{.files = {std::string(kGgufFile)}};
   return WeightsNames();
 }
 

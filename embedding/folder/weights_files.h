@@ -1,5 +1,5 @@
 // Finds the weights of a model's network in the hub's layout: model.safetensors, or the pieces that
-// model.safetensors.index.json lists; or else pytorch_model.bin, or its pieces.
+// model.safetensors.index.json lists; or else pytorch_model.bin, or its pieces; or else GGUF.
 //
 // The functions are pure except for reading those lists; any thread may call them.
 #pragma once
@@ -25,16 +25,18 @@ inline constexpr core::JsonLimits kWeightsIndexLimits{.bytes_max = std::size_t{1
 // The same as PyTorch saves them.
 inline constexpr std::string_view kTorchFile = "pytorch_model.bin";
 inline constexpr std::string_view kTorchIndexFile = "pytorch_model.bin.index.json";
+// The place of the weights of a model in GGUF, which is otherwise one file (gguf/gguf_model.h).
+inline constexpr std::string_view kGgufFile = "model.gguf";
 // All forms of weights, for messages about a folder without them.
 inline constexpr std::string_view kFormsOfWeights = "model.safetensors, pytorch_model.bin or onnx/model.onnx";
 
 // Returns whether a folder has a file of this name.
 using HasFile = std::function<bool(std::string_view name)>;
 
-// Returns the name of the weights if they are in one file: model.safetensors, else pytorch_model.bin. Empty if the
-// folder has neither.
+// Returns the name of the weights if they are in one file: model.safetensors, else pytorch_model.bin, else
+// model.gguf. Empty if the folder has none.
 [[nodiscard]] std::string_view single_weights_file(const HasFile& has);
-// Returns the path of that file; that of a model.safetensors if the folder has neither.
+// Returns the path of that file; that of a model.safetensors if the folder has none.
 [[nodiscard]] std::filesystem::path single_weights_file(const ModelFiles& files, const std::filesystem::path& folder);
 // Returns whether the folder has weights, in one file or as a list of pieces.
 [[nodiscard]] bool has_weights_files(const HasFile& has);
@@ -52,8 +54,8 @@ struct WeightsFolder {
   std::function<std::string(std::string_view name)> shown;
 };
 // Returns the names of the weights' files. Of several forms, the first of model.safetensors, its pieces,
-// pytorch_model.bin and its pieces is taken. Pieces of which one is missing do not count if `has_onnx_file`. Returns
-// kNotFound for a missing piece, and kInvalidModel for a malformed list.
+// pytorch_model.bin, its pieces and model.gguf is taken. Pieces of which one is missing do not count if
+// `has_onnx_file`. Returns kNotFound for a missing piece, and kInvalidModel for a malformed list.
 [[nodiscard]] core::Result<WeightsNames> weights_file_names(const WeightsFolder& folder, bool has_onnx_file);
 
 }  // namespace latebind::embedding

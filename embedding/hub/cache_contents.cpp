@@ -100,7 +100,6 @@ Result<std::vector<path>> repositories(const path& cache) {
   return folders;
 }
 
-// Weights in GGUF are not read.
 bool ends_with_weights(const std::string& name) {
   const bool is_torch = name.starts_with("pytorch_model") && name.ends_with(".bin");
   return is_torch || name.ends_with(".safetensors") || name.ends_with(".onnx");
@@ -113,6 +112,7 @@ Result<CachedRevision> read_revision(const path& folder) {
   revision.files = contents.files.size();
   bool has_config = false;
   bool has_weights = false;
+  bool has_gguf = false;  // which needs no other file
   bool is_whole = true;
   for (const path& file : contents.files) {
     std::error_code error;
@@ -120,8 +120,9 @@ Result<CachedRevision> read_revision(const path& folder) {
     const std::string name = platform::path_to_utf8(file.filename());
     has_config = has_config || name == "config.json";
     has_weights = has_weights || ends_with_weights(name);
+    has_gguf = has_gguf || name.ends_with(".gguf");
   }
-  revision.is_usable = is_whole && has_config && has_weights;
+  revision.is_usable = is_whole && ((has_config && has_weights) || has_gguf);
   return revision;
 }
 

@@ -1,8 +1,10 @@
 #include "embedding/hub/file_plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -16,6 +18,7 @@
 #include "embedding/hub/name.h"
 #include "embedding/outputs/output.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
+#include "embedding/weights/adapters/adapter_config.h"
 
 namespace latebind::embedding::hub {
 namespace {
@@ -160,23 +163,39 @@ Result<FoundTokenizer> tokenizer_of(const Names& files, const std::string& folde
   return found;
 }
 
+// The files of the adapters in a folder and in the folders below it: one that is merged, or those of tasks.
+std::vector<std::string> adapter_files_of(const Names& there, const std::string& folder) {
+  std::vector<std::string> names;
+  for (const std::string& file : there) {
+    if (!file.starts_with(folder) || !file.ends_with(kAdapterConfigFile)) continue;
+    const std::string place = file.substr(0, file.size() - kAdapterConfigFile.size());
+    if (!place.empty() && !place.ends_with('/')) continue;
+    // Checkpoints of the training have such files, too.
+    const std::string_view below = std::string_view(place).substr(folder.size());
+    const bool is_known = std::ranges::count(below, '/') <= 1 || below.starts_with("adapters/");
+    if (!is_known || below.starts_with("checkpoint-")) continue;
+    names.push_back(file);
+    names.push_back(first_of(there, {place + std::string(kAdapterFile), place + std::string(kAdapterTorchFile)}));
+  }
+  return names;
+}
+
 // The files of a route other than its weights.
 Result<std::vector<std::string>> small_files_of(const Route& route, const Names& there, const ReadFile& read,
                                                 const std::string& model) {
   const std::string& transformer = route.folders.front();
-  if (const std::string adapters = transformer + std::string(kAdapterConfigFile);
-      !route.is_table && there.contains(adapters)) {
-    return refuse_adapters(adapters).with_context(core::quoted(model));
-  }
+  // An adapter may leave config.json and the tokenizer to its base.
+  const bool is_adapter = !route.is_table && there.contains(transformer + std::string(kAdapterConfigFile));
   const std::string tokenizer = first_of(there, {transformer + "tokenizer.json", "tokenizer.json"});
   FoundTokenizer made;
   if (tokenizer.empty() && route.is_table) {
     made.missing = "tokenizer.json";
-  } else if (tokenizer.empty()) {
+  } else if (tokenizer.empty() && !(is_adapter && !there.contains(transformer + "config.json"))) {
     LB_ASSIGN_OR_RETURN(made, tokenizer_of(there, transformer, read, model));
   }
   std::string missing;
-  if (!route.is_table && !there.contains(transformer + "config.json")) missing = transformer + "config.json";
+  if (!route.is_table && !is_adapter && !there.contains(transformer + "config.json"))
+    missing = transformer + "config.json";
   if (!made.missing.empty()) missing += (missing.empty() ? "" : " and ") + made.missing;
   if (!missing.empty()) {
     return Status(
@@ -186,7 +205,8 @@ Result<std::vector<std::string>> small_files_of(const Route& route, const Names&
   std::vector<std::string> names;
   for (const std::string& folder : route.folders)
     names.push_back(folder + "config.json");
-  for (const char* name : {"sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json"})
+  for (const char* name :
+       {"sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja"})
     names.push_back(transformer + name);
   names.push_back(tokenizer);
   for (const std::string& name : made.files)
@@ -205,9 +225,29 @@ Result<std::vector<std::string>> large_files_of(const Route& route, const Names&
   for (const OutputKind* const kind : output_kinds()) {
     if (!kind->file_beside.empty()) names.push_back(route.folders.front() + std::string(kind->file_beside));
   }
+  for (std::string& name : adapter_files_of(there, route.folders.front()))
+    names.push_back(std::move(name));
+  if (there.contains(route.folders.front() + std::string(kAdapterConfigFile))) return names;
   LB_ASSIGN_OR_RETURN(const auto weights, weights_of(there, route.folders.front(), read, model));
   names.insert(names.end(), weights.begin(), weights.end());
   return names;
+}
+
+// The files of a repository that has its weights in GGUF alone: the only one, which is a model by itself.
+Result<std::vector<std::string>> plan_gguf(const std::vector<std::string>& files, const std::string& model) {
+  std::vector<std::string> found;
+  std::ranges::copy_if(files, std::back_inserter(found), [](const std::string& name) {
+    return name.ends_with(".gguf") && name.find('/') == std::string::npos;
+  });
+  if (found.size() == 1) return found;
+  constexpr std::size_t kShownMax = 24;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(found.size(), kShownMax); ++i)
+    shown.push_back(core::printable(found[i]));
+  return Status(StatusCode::kUnsupported,
+                fmt::format("'{}' has its weights in {} GGUF files ({}{}), and none can be chosen by the repository's "
+                            "name: download one, and give that file as the model",
+                            model, found.size(), fmt::join(shown, ", "), shown.size() < found.size() ? ", …" : ""));
 }
 
 }  // namespace
@@ -219,12 +259,7 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
     return std::ranges::any_of(files, [end](const std::string& name) { return name.ends_with(end); });
   };
   const bool has_others = has(".safetensors") || has(".onnx") || has(kTorchFile) || has(kTorchIndexFile);
-  if (has(".gguf") && !has_others) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("'{}' has its weights in GGUF, which is not supported: use the repository with "
-                              "model.safetensors that they were made from, which its page on the hub names",
-                              model));
-  }
+  if (has(".gguf") && !has_others) return plan_gguf(files, model);
   std::vector<std::string> lists;
   LB_ASSIGN_OR_RETURN(const std::vector<Route> routes, read_routes(there, read, lists));
   std::vector<std::string> plan;
@@ -235,6 +270,7 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
   for (const std::string& list : lists)
     add(plan, list);
   add(plan, "config_sentence_transformers.json");
+  add(plan, "README.md");  // names the licence
   for (const Route& route : routes) {
     LB_ASSIGN_OR_RETURN(const auto small, small_files_of(route, there, read, model));
     for (const std::string& name : small)

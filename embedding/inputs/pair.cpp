@@ -1,6 +1,12 @@
 // Turns two texts into one row of the network.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/text/utf8.h"
+#include "embedding/inputs/chat_frame.h"
 #include "embedding/inputs/input.h"
 #include "embedding/inputs/too_long.h"
 
@@ -9,6 +15,15 @@ namespace latebind::embedding {
 const Input kPairInput{.name = "pair", .list = "pairs"};
 
 core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair) {
+  if (limits.frame != nullptr) return add_framed(tokenizer, limits, pair);
+  if (!limits.prompt.empty()) {
+    TokenLimits without = limits;
+    without.prompt.clear();
+    // Errors give positions in the caller's text.
+    if (core::find_invalid_utf8(pair.first)) return add(tokenizer, without, pair);
+    const std::string first = limits.prompt + std::string(pair.first);
+    return add(tokenizer, without, TextPair{.first = first, .second = pair.second});
+  }
   const std::size_t begin = ids_.size();
   LB_ASSIGN_OR_RETURN(const EncodedPair encoded,
                       tokenizer.encode_pair(pair.first, pair.second,
@@ -34,6 +49,48 @@ core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limi
   type_one_from_.push_back(
       static_cast<std::uint32_t>(limits.token_types ? encoded.type_one_from : ids_.size() - begin));
   close(begin, encoded.is_cut);
+  return {};
+}
+
+core::Status TokenTable::add_framed(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair) {
+  for (const auto& [text, name] : {std::pair{pair.first, "first"}, std::pair{pair.second, "second"}}) {
+    if (const auto bad = core::find_invalid_utf8(text)) {
+      return {core::StatusCode::kInvalidArgument, fmt::format("the {} text is not UTF-8 at byte {}", name, *bad)};
+    }
+  }
+  if (limits.keep_end) {
+    return {core::StatusCode::kUnsupported,
+            "the model takes its texts in a chat template: cutting them at their beginning is not supported"};
+  }
+  LB_ASSIGN_OR_RETURN(const std::string whole, limits.frame->render(pair.first, pair.second, limits.prompt));
+  const std::size_t begin = ids_.size();
+  core::Status status = tokenizer.encode(whole, limits.max_tokens + 1, ids_);
+  const std::size_t length = ids_.size() - begin;
+  const bool is_cut = length > limits.max_tokens;
+  if (status.ok() && is_cut && limits.refuse_longer) {
+    status = refuse_longer(limits, [&](std::size_t most, auto& all) { return tokenizer.encode(whole, most, all); });
+  }
+  if (status.ok() && length >= limits.max_tokens) {
+    // The frame's end takes the place of the last tokens that remain.
+    ids_.resize(begin + limits.max_tokens);
+    const auto end = limits.frame->end_of(tokenizer, limits.prompt);
+    status = end.status();
+    if (status.ok()) {
+      const std::size_t count = std::min(end->size(), limits.max_tokens);
+      std::copy_n(end->end() - static_cast<std::ptrdiff_t>(count), count,
+                  ids_.end() - static_cast<std::ptrdiff_t>(count));
+    }
+  }
+  if (status.ok() && length == 0) {
+    status = core::Status(core::StatusCode::kInvalidArgument, "there is no token in both texts together");
+  }
+  if (status.ok()) status = check(begin, limits);
+  if (!status.ok()) {
+    ids_.resize(begin);
+    return status;
+  }
+  type_one_from_.push_back(static_cast<std::uint32_t>(ids_.size() - begin));
+  close(begin, is_cut);
   return {};
 }
 

@@ -53,7 +53,11 @@ Result<std::string> Prompts::choose(const PromptChoice& choice, TextRole role) c
                   fmt::format("the prompt {} and the name of one, {}, were given: give one of them",
                               core::quoted(*choice.text, kShownBytes), core::quoted(*choice.name, kShownBytes)));
   }
+  LB_ASSIGN_OR_RETURN(const std::uint32_t task, tasks.choose(choice.task, role));
   std::string chosen = of(role);
+  if (task > 0) {
+    if (const auto of_task = by_name.find(tasks.names[task - 1]); of_task != by_name.end()) chosen = of_task->second;
+  }
   if (choice.text) {
     if (const auto bad = core::find_invalid_utf8(*choice.text)) {
       return Status(StatusCode::kInvalidArgument, fmt::format("the prompt is not UTF-8 at byte {}", *bad));

@@ -12,17 +12,20 @@
 #include <string_view>
 
 #include "core/result.h"
+#include "embedding/inputs/tasks.h"
 #include "embedding/inputs/text_role.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
 
 // The prompt of a call: a text ("" for no prompt), the name of one of the model's prompts, or, with neither, the
-// model's choice. The views must outlive the call that receives them.
+// model's choice; and the task, for models that have several. The views must outlive the call that receives them.
 struct PromptChoice {
   std::optional<std::string_view> text{};
   std::optional<std::string_view> name{};
+  std::optional<std::string_view> task{};
 
+  // Whether the prompt was chosen.
   [[nodiscard]] bool is_made() const { return text.has_value() || name.has_value(); }
 };
 
@@ -37,11 +40,13 @@ struct Prompts {
   bool left_out = false;
   // The file that declares this, if it cannot be computed for this model; empty otherwise.
   std::string excluded_by{};
+  TaskNames tasks{};
 
-  // Returns the prompt of a call; it may be empty. Without a choice, texts with a role get the prompt with the name of
-  // that role ("query"; the first of "document", "passage" and "corpus"), or "" if the model has no such prompt.
-  // Returns kInvalidArgument for a name that the model does not have, for two choices and for invalid UTF-8;
-  // kUnsupported for a prompt other than "" if `excluded_by` is set.
+  // Returns the prompt of a call; it may be empty. Without a choice, texts with a task get the prompt with its name,
+  // and otherwise texts with a role get the prompt with the name of that role ("query"; the first of "document",
+  // "passage" and "corpus"), or "" if the model has no such prompt. Returns kInvalidArgument for a name that the model
+  // does not have, for two choices and for invalid UTF-8; kUnsupported for a prompt other than "" if `excluded_by` is
+  // set.
   [[nodiscard]] core::Result<std::string> choose(const PromptChoice& choice,
                                                  TextRole role = TextRole::kUnspecified) const;
 

@@ -26,6 +26,7 @@ core::Result<TokenLimits> TextLimits::of_call(const TextOptions& options, const 
   }
   limits.refuse_longer = options.refuse_longer;
   limits.keep_end = options.keep_end;
+  LB_ASSIGN_OR_RETURN(limits.task, prompts.tasks.choose(options.prompt.task, options.role));
   // Without a choice, texts of a multi-vector encoder get their marker, and other texts the prompt of their role.
   if (!query || options.prompt.is_made()) {
     LB_ASSIGN_OR_RETURN(limits.prompt, prompts.choose(options.prompt, options.role));
@@ -34,7 +35,7 @@ core::Result<TokenLimits> TextLimits::of_call(const TextOptions& options, const 
 }
 
 core::Result<TextLimits> text_limits(const Specification& model, std::size_t wanted) {
-  TextLimits limits(TokenLimits{.token_types = model.input.token_types});
+  TextLimits limits(TokenLimits{.token_types = model.input.token_types, .frame = model.input.frame});
   LB_ASSIGN_OR_RETURN(limits.document.max_tokens, model.token_limit(wanted));
   if (!model.input.roles) return limits;
   const Roles& roles = *model.input.roles;

@@ -14,6 +14,7 @@ void TokenTable::clear() {
   truncated_.clear();
   type_one_from_.clear();
   pooled_from_.clear();
+  tasks_.clear();
   unattended_from_.clear();
   kept_.clear();
   vector_begins_.clear();
@@ -60,6 +61,10 @@ core::Status TokenTable::finish(std::size_t begin, bool is_cut, const TokenLimit
     vector_counts_.push_back(count);
     vector_count_ += count;
   }
+  if (limits.task > 0) {
+    tasks_.resize(begins_.size());
+    tasks_.push_back(limits.task);
+  }
   close(begin, is_cut, pooled_from);
   return {};
 }
@@ -85,6 +90,10 @@ void TokenTable::append(const TokenTable& other) {
   if (!other.pooled_from_.empty()) {
     pooled_from_.resize(first);
     pooled_from_.insert(pooled_from_.end(), other.pooled_from_.begin(), other.pooled_from_.end());
+  }
+  if (!other.tasks_.empty()) {
+    tasks_.resize(first);
+    tasks_.insert(tasks_.end(), other.tasks_.begin(), other.tasks_.end());
   }
   unattended_from_.insert(unattended_from_.end(), other.unattended_from_.begin(), other.unattended_from_.end());
   kept_.insert(kept_.end(), other.kept_.begin(), other.kept_.end());

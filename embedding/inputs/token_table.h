@@ -19,6 +19,8 @@
 
 namespace latebind::embedding {
 
+class ChatFrame;
+
 // Which tokens have a vector, for models with a vector for each token.
 struct TokenFilter {
   std::vector<std::int32_t> left_out{};  // ascending
@@ -48,13 +50,16 @@ struct TokenLimits {
   bool keep_end = false;
   // The tokens of the second text of a pair have type 1.
   bool token_types = false;
-  // The prompt before every text, but not before ids; UTF-8.
+  // The prompt before every text and before the first text of a pair, but not before ids; UTF-8.
   std::string prompt{};
+  // Two texts become one row in this frame, in which the prompt is the instruction. Null for pairs of the tokenizer.
+  std::shared_ptr<const ChatFrame> frame{};
   // The number of tokens at the front of a text with a prompt that pooling leaves out.
   std::size_t prompt_tokens = 0;
   std::optional<Filling> filling = std::nullopt;
   // Null if all tokens have a vector.
   std::shared_ptr<const TokenFilter> filter{};
+  std::uint32_t task = 0;  // its number; 0 for none
 };
 
 // Two texts that are computed as one row.
@@ -83,6 +88,8 @@ class TokenTable {
   [[nodiscard]] std::size_t pooled_from(std::size_t text) const {
     return text < pooled_from_.size() ? pooled_from_[text] : 0;
   }
+  // The number of the text's task, 0 for none.
+  [[nodiscard]] std::uint32_t task(std::size_t text) const { return text < tasks_.size() ? tasks_[text] : 0; }
   // The first token of a text to which no token attends; the number of tokens if all are attended.
   [[nodiscard]] std::size_t unattended_from(std::size_t text) const {
     return unattended_from_.empty() ? lengths_[text] : unattended_from_[text];
@@ -120,6 +127,8 @@ class TokenTable {
   void append(const TokenTable& other);
 
  private:
+  // The row of two texts in limits.frame.
+  [[nodiscard]] core::Status add_framed(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair);
   // Returns kInvalidModel if the model does not know an id from `begin` on.
   [[nodiscard]] core::Status check(std::size_t begin, const TokenLimits& limits) const;
   [[nodiscard]] core::Status add_ids(std::span<const std::int32_t> ids, const TokenLimits& limits,
@@ -138,6 +147,7 @@ class TokenTable {
   std::vector<std::uint32_t> lengths_;
   std::vector<std::uint32_t> type_one_from_;    // of pairs
   std::vector<std::uint32_t> pooled_from_;      // up to the last text with such a prompt
+  std::vector<std::uint32_t> tasks_;            // up to the last text with a task
   std::vector<std::uint32_t> unattended_from_;  // of texts that may be filled up
   // Filled only if some tokens have no vector.
   std::vector<std::uint8_t> kept_;

@@ -26,6 +26,8 @@ Result<std::shared_ptr<const Output>> read_dense_output(const Declaration& given
   const Modules& modules = given.modules;
   const std::filesystem::path list = given.files.place() / "modules.json";
   if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is not a CrossEncoder");
+  if (modules.latents_kept > 0)
+    return unsupported_file(list, "SparseAutoEncoder, but the model is not a SparseEncoder");
   if (modules.only_network() && modules.listed) {
     return unsupported_file(list, "no Pooling module: the model gives no vector for a text");
   }

@@ -10,8 +10,10 @@
 
 #include "core/json/read.h"
 #include "core/platform/files/folders.h"
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/folder/known_words.h"
+#include "embedding/folder/modules.h"
 #include "embedding/folder/refusals.h"
 #include "embedding/inputs/prompts.h"
 #include "embedding/outputs/onnx_end.h"
@@ -21,11 +23,15 @@ namespace latebind::embedding {
 using core::Json;
 using core::read_text;
 using core::Result;
+using core::Status;
 using std::filesystem::path;
 
 namespace {
 
 constexpr std::size_t kLabelsMax = 4096;
+constexpr std::size_t kTokenIdMax = std::size_t{1} << 31;
+// What a language model's numbers for all tokens are called in modules.
+constexpr std::string_view kTokenNumbers = "causal_logits";
 
 // Reads the names by number in "id2label", or "num_labels" without names. Without both, transformers assumes two.
 Result<std::vector<std::string>> read_labels(const Json& config, const path& file) {
@@ -70,15 +76,23 @@ Result<NamedFunction> find_function(const ConfigFile& own, const Json& config, c
   return NamedFunction{};
 }
 
+struct KnownFunction {
+  std::string_view torch_name;
+  std::string_view name;
+  ScoreFunction function{};
+};
+constexpr std::array kScoreFunctions{
+    KnownFunction{"torch.nn.modules.linear.Identity", "identity", ScoreFunction::kIdentity},
+    KnownFunction{"torch.nn.modules.activation.Sigmoid", "sigmoid", ScoreFunction::kSigmoid},
+    KnownFunction{"torch.nn.modules.activation.Tanh", "tanh", ScoreFunction::kTanh}};
+
 Result<ScoreFunction> read_function(const Declaration& given, std::size_t labels) {
   const ConfigFile& config = given.contents.config;
   LB_ASSIGN_OR_RETURN(const NamedFunction named, find_function(given.contents.own, *config.read, config.file));
-  constexpr std::array<std::string_view, 2> kFunctions{"torch.nn.modules.linear.Identity",
-                                                       "torch.nn.modules.activation.Sigmoid"};
-  if (named.name == kFunctions[0]) return ScoreFunction::kIdentity;
-  if (named.name == kFunctions[1]) return ScoreFunction::kSigmoid;
   if (named.name.empty()) return labels == 1 ? ScoreFunction::kSigmoid : ScoreFunction::kIdentity;
-  return unknown_word(named.file, named.key, named.name, kFunctions);
+  const auto* const found = std::ranges::find(kScoreFunctions, named.name, &KnownFunction::torch_name);
+  if (found != kScoreFunctions.end()) return found->function;
+  return unknown_word(named.file, named.key, named.name, core::words_of(kScoreFunctions, &KnownFunction::torch_name));
 }
 
 bool declares_score(const Declaration& given) {
@@ -97,6 +111,23 @@ bool names_no_prompt(const ConfigFile& own) {
   return prompts == nullptr || !prompts->is_object() || !prompts->contains(name->text());
 }
 
+// Reads the tokens of LogitScore, whose numbers are the score. `vocabulary` is 0 if it is unknown.
+Status read_score_tokens(const Declaration& given, std::size_t vocabulary, TokenHead& head) {
+  const path& file = *given.modules.token_score_file;
+  const std::string name = platform::path_to_utf8(file);
+  LB_ASSIGN_OR_RETURN(const Json config, read_module_config(given.files, file));
+  const std::size_t most = (vocabulary == 0 ? kTokenIdMax : vocabulary) - 1;
+  LB_ASSIGN_OR_RETURN(const auto true_token, core::read_size(config, "true_token_id", 0, most, name));
+  LB_ASSIGN_OR_RETURN(const auto false_token, core::read_size(config, "false_token_id", 0, most, name));
+  if (!true_token) return invalid_file(file, "'true_token_id' is missing");
+  head.true_token = static_cast<std::uint32_t>(*true_token);
+  if (false_token) head.false_token = static_cast<std::uint32_t>(*false_token);
+  LB_ASSIGN_OR_RETURN(const std::string input, read_text(config, "module_input_name", kTokenNumbers, name));
+  if (input == kTokenNumbers) return {};
+  return unsupported_file(
+      file, fmt::format("'module_input_name' is '{}'; only {} is supported", core::printable(input), kTokenNumbers));
+}
+
 Result<std::shared_ptr<const Output>> read_score_output(const Declaration& given, const NetworkSpec& network) {
   const Modules& modules = given.modules;
   const ConfigFile& config = given.contents.config;
@@ -104,7 +135,15 @@ Result<std::shared_ptr<const Output>> read_score_output(const Declaration& given
     return unsupported_file(given.files.place() / "modules.json", "a CrossEncoder of modules that give no scores");
   }
   ScoreOutput::Parameters read{.pooling = modules.pooling, .modules = modules.after_pooling};
-  if (modules.scores) {
+  if (modules.token_score_file) {
+    const auto* const head = std::get_if<TokenHead>(&network.head);
+    if (head == nullptr || network.network == nullptr) {
+      return unsupported_file(*modules.token_score_file, "LogitScore with a ready ONNX file is not supported");
+    }
+    read.token = *head;
+    LB_RETURN_IF_ERROR(read_score_tokens(given, network.network->vocabulary_size(), *read.token));
+    read.labels.emplace_back("LABEL_0");
+  } else if (modules.scores) {
     const std::size_t count = std::get<DenseModule>(modules.after_pooling.back()).out;
     for (std::size_t i = 0; i < count; ++i)
       read.labels.push_back(fmt::format("LABEL_{}", i));
@@ -112,8 +151,9 @@ Result<std::shared_ptr<const Output>> read_score_output(const Declaration& given
     LB_ASSIGN_OR_RETURN(read.labels, read_labels(*config.read, config.file));
   }
   LB_ASSIGN_OR_RETURN(read.function, read_function(given, read.labels.size()));
-  if (!given.prompts.by_default.empty() || names_no_prompt(given.contents.own)) {
-    return unsupported_file(given.contents.own.file, "'default_prompt_name' of a CrossEncoder is not supported");
+  if (names_no_prompt(given.contents.own)) {
+    return invalid_file(given.contents.own.file,
+                        "'default_prompt_name' of a CrossEncoder must be the name of one of its 'prompts'");
   }
   if (const auto* const head = std::get_if<ClassifierHead>(&network.head)) {
     read.head = *head;
@@ -127,6 +167,18 @@ Result<NetworkHead> read_classifier_head(const Architecture& architecture, const
   return NetworkHead(std::move(head));
 }
 
+Result<NetworkHead> read_head_of_token(const Architecture& architecture, const Json& config, const path& file) {
+  LB_ASSIGN_OR_RETURN(TokenHead head, architecture.read_token(config, file));
+  return NetworkHead(std::move(head));
+}
+
+constexpr HeadKind kLanguageModel{
+    .task = "language modelling",
+    .transformer_task = "text-generation",
+    .module_output_name = kTokenNumbers,
+    .is_known = [](const Architecture& architecture) { return architecture.read_token != nullptr; },
+    .read = read_head_of_token};
+
 constexpr HeadKind kClassifier{
     .task = "sequence classification",
     .transformer_task = "sequence-classification",
@@ -134,6 +186,11 @@ constexpr HeadKind kClassifier{
     .module_output_name = "scores",
     .is_known = [](const Architecture& architecture) { return architecture.read_classifier != nullptr; },
     .read = read_classifier_head};
+
+const HeadKind* head_for(const Modules& modules) {
+  if (modules.token_score_file) return &kLanguageModel;
+  return modules.only_network() ? &kClassifier : nullptr;
+}
 
 }  // namespace
 
@@ -148,13 +205,16 @@ const OutputKind kScoreOutput{
     .programs = "CrossEncoder",
     .heading = "scores for a query and a text (latebind rerank, search --rerank)",
     .is_declared = declares_score,
-    .find_head = [](const Modules& modules) { return modules.only_network() ? &kClassifier : nullptr; },
+    .find_head = head_for,
     .read = read_score_output};
 
 ScoreOutput::ScoreOutput(Parameters parameters) : Output(kScoreOutput), parameters_(std::move(parameters)) {}
 
 NetworkEnd ScoreOutput::end(bool /*from_states*/) const {
-  return {.classifier = parameters_.head, .pooling = parameters_.pooling, .modules = parameters_.modules};
+  return {.classifier = parameters_.head,
+          .token = parameters_.token,
+          .pooling = parameters_.pooling,
+          .modules = parameters_.modules};
 }
 
 Result<ModelEnd> ScoreOutput::find_end(const OnnxFile& file, bool /*from_states*/) const {
@@ -170,14 +230,20 @@ void ScoreOutput::take(std::span<const float> numbers, const ModelEnd& /*end*/, 
 }
 
 Json ScoreOutput::describe() const {
-  return {{"labels", parameters_.labels},
-          {"activation", parameters_.function == ScoreFunction::kSigmoid ? "sigmoid" : "identity"}};
+  Json described = {
+      {"labels", parameters_.labels},
+      {"activation", std::ranges::find(kScoreFunctions, parameters_.function, &KnownFunction::function)->name}};
+  if (parameters_.token) {
+    described["true_token"] = parameters_.token->true_token;
+    if (parameters_.token->false_token) described["false_token"] = *parameters_.token->false_token;
+  }
+  return described;
 }
 
 void ScoreOutput::activate(std::span<float> numbers) const {
   if (parameters_.function == ScoreFunction::kIdentity) return;
   for (float& number : numbers)
-    number = sigmoid(number);
+    number = parameters_.function == ScoreFunction::kTanh ? std::tanh(number) : sigmoid(number);
 }
 
 float sigmoid(float number) {

@@ -16,7 +16,9 @@ namespace latebind::embedding {
 // The function from a network's numbers (logits) to scores.
 enum class ScoreFunction : std::uint8_t {
   kIdentity,
-  kSigmoid,  // 1 / (1 + exp(-x)), for each number by itself
+  // For each number by itself.
+  kSigmoid,  // 1 / (1 + exp(-x))
+  kTanh,
 };
 
 class ScoreOutput final : public Output {
@@ -24,8 +26,9 @@ class ScoreOutput final : public Output {
   struct Parameters {
     ScoreFunction function = ScoreFunction::kIdentity;
     std::vector<std::string> labels{};  // the names of the scores, in order
-    // The head of the network, if it is known; otherwise the modules after the pooling give the numbers.
+    // A head of the network, if one is known; otherwise the modules after the pooling give the numbers.
     std::optional<ClassifierHead> head = std::nullopt;
+    std::optional<TokenHead> token = std::nullopt;
     graph::PoolingMode pooling = graph::PoolingMode::kMean;
     std::vector<VectorModule> modules{};
   };

@@ -44,10 +44,13 @@ Result<SparseRule> read_pooling_rule(const ModelFiles& files, const std::filesys
 Status check_sparse_modules(const Declaration& given) {
   const Modules& modules = given.modules;
   const ConfigFile& own = given.contents.own;
-  if (!modules.pools_terms && !modules.is_term_table) {
+  if (!modules.pools_terms && !modules.is_term_table && modules.latents_kept == 0) {
     return unsupported_file(given.files.place() / "modules.json",
-                            "a SparseEncoder without SpladePooling or SparseStaticEmbedding is not supported");
+                            "a SparseEncoder without SpladePooling, SparseAutoEncoder or SparseStaticEmbedding is not "
+                            "supported");
   }
+  if (modules.latents_kept > 0 && given.prompts.left_out)
+    return unsupported_file(*modules.pooling_file, "'include_prompt' of a SparseEncoder must be true");
   if (own.read && !has_model_type(own, "SparseEncoder")) {
     return unsupported_file(own.file, "'model_type' is not SparseEncoder, but the modules are those of one");
   }
@@ -60,16 +63,23 @@ Result<std::shared_ptr<const Output>> read_sparse_output(const Declaration& give
   SparseRule rule;
   if (modules.pools_terms) {
     LB_ASSIGN_OR_RETURN(rule, read_pooling_rule(given.files, *modules.pooling_file));
+  } else if (modules.latents_kept > 0) {
+    rule = {.plain = true, .most = modules.latents_kept};
   }
   if (own.read) {
     constexpr std::size_t kMostMax = std::size_t{1} << 31;
     LB_ASSIGN_OR_RETURN(const auto most,
                         core::read_size(*own.read, "max_active_dims", 1, kMostMax, platform::path_to_utf8(own.file)));
-    rule.most = most.value_or(0);
+    // The reference's module keeps as many as a call asks for, more or fewer.
+    rule.most = most.value_or(rule.most);
   }
-  const auto* const head = std::get_if<VocabularyHead>(&network.head);
-  return std::shared_ptr<const Output>(
-      std::make_shared<const SparseOutput>(rule, head != nullptr ? std::optional(*head) : std::nullopt));
+  SparseOutput::Parameters read{.rule = rule};
+  if (const auto* const head = std::get_if<VocabularyHead>(&network.head)) read.head = *head;
+  if (modules.latents_kept > 0) {
+    read.pooling = modules.pooling;
+    read.modules = modules.after_pooling;
+  }
+  return std::shared_ptr<const Output>(std::make_shared<const SparseOutput>(std::move(read)));
 }
 
 Result<NetworkHead> read_vocabulary_head(const Architecture& architecture, const Json& config,
@@ -101,27 +111,28 @@ const OutputKind kSparseOutput{
     .may_have_routes = true,
     .is_declared = declares_sparse,
     .check_modules = check_sparse_modules,
-    .find_head = [](const Modules& /*modules*/) -> const HeadKind* { return &kVocabulary; },
+    .find_head = [](const Modules& modules) { return modules.latents_kept > 0 ? nullptr : &kVocabulary; },
     .read = read_sparse_output,
     .file_beside = kTokenWeightsFile,
     .read_beside = read_token_weights};
 
-SparseOutput::SparseOutput(const SparseRule& rule, std::optional<VocabularyHead> head)
-    : Output(kSparseOutput), rule_(rule), head_(std::move(head)) {}
+SparseOutput::SparseOutput(Parameters parameters) : Output(kSparseOutput), parameters_(std::move(parameters)) {}
 
 NetworkEnd SparseOutput::end(bool /*from_states*/) const {
-  return {.vocabulary = head_, .terms_of_tokens = rule_.sums};
+  if (!parameters_.modules.empty()) return {.pooling = parameters_.pooling, .modules = parameters_.modules};
+  return {.vocabulary = parameters_.head, .terms_of_tokens = parameters_.rule.sums};
 }
 
 // The file has a number for each token and entry of the vocabulary, or, as export_onnx.h writes it, the largest number
 // for each text and entry.
 Result<ModelEnd> SparseOutput::find_end(const OnnxFile& file, bool /*from_states*/) const {
+  if (!parameters_.modules.empty()) return refuse_modules_of_onnx(file);
   const auto& outputs = file.signature.outputs;
   const bool pooled = outputs.size() == 1 && outputs.front().name == kTermLogits;
   LB_ASSIGN_OR_RETURN(const std::size_t position,
                       pooled ? Result<std::size_t>(0)
                              : choose_logits_output(file.signature, file.name, 3, "[batch, tokens, vocabulary]"));
-  if (pooled && rule_.sums) {
+  if (pooled && parameters_.rule.sums) {
     return Status(StatusCode::kUnsupported, fmt::format("{}: its output '{}' is the largest number of all tokens, of "
                                                         "which 'pooling_strategy' sum needs each",
                                                         file.name, kTermLogits));
@@ -145,17 +156,20 @@ Result<ModelEnd> SparseOutput::find_end(const OnnxFile& file, bool /*from_states
 
 void SparseOutput::take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& /*tokens*/,
                         RowTarget target, std::vector<float>& scratch) const {
-  if (end.pooled) return read_sparse(numbers, rule_, *target.sparse);
+  if (end.pooled) return read_sparse(numbers, parameters_.rule, *target.sparse);
   scratch.resize(end.dimension);
-  if (rule_.sums) return sum_sparse(numbers, rule_, scratch, *target.sparse);
+  if (parameters_.rule.sums) return sum_sparse(numbers, parameters_.rule, scratch, *target.sparse);
   pool(pooling(), numbers, scratch);
-  read_sparse(scratch, rule_, *target.sparse);
+  read_sparse(scratch, parameters_.rule, *target.sparse);
 }
 
 Json SparseOutput::describe() const {
-  return {{"weight", rule_.log_twice ? "log1p_log1p_relu" : "log1p_relu"},
-          {"pooling", rule_.sums ? "sum" : "max"},
-          {"weights_max", rule_.most}};
+  const auto& rule = parameters_.rule;
+  return {{"weight", rule.plain       ? "relu"
+                     : rule.log_twice ? "log1p_log1p_relu"
+                                      : "log1p_relu"},
+          {"pooling", parameters_.rule.sums ? "sum" : "max"},
+          {"weights_max", parameters_.rule.most}};
 }
 
 }  // namespace latebind::embedding

@@ -1,7 +1,7 @@
 // SparseOutput: weights for some entries of the vocabulary, from a network for masked language modelling or from a
-// table. Immutable; safe for concurrent use.
+// table; or the largest numbers of a sparse autoencoder. Immutable; safe for concurrent use.
 //
-// Source: sentence-transformers' SpladePooling and SparseStaticEmbedding.
+// Source: sentence-transformers' SpladePooling, SparseStaticEmbedding and SparseAutoEncoder.
 #pragma once
 
 #include <optional>
@@ -13,25 +13,31 @@ namespace latebind::embedding {
 
 class SparseOutput final : public Output {
  public:
-  // `head` is set if the network is known.
-  SparseOutput(const SparseRule& rule, std::optional<VocabularyHead> head);
+  struct Parameters {
+    SparseRule rule{};
+    // Set if the network is known and has a number for each entry of the vocabulary.
+    std::optional<VocabularyHead> head = std::nullopt;
+    // Otherwise these modules give the numbers, from the text's vector.
+    graph::PoolingMode pooling = graph::PoolingMode::kMax;
+    std::vector<VectorModule> modules{};
+  };
+  explicit SparseOutput(Parameters parameters);
 
   [[nodiscard]] NetworkEnd end(bool from_states) const override;
   [[nodiscard]] core::Result<ModelEnd> find_end(const OnnxFile& file, bool from_states) const override;
   void take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
             std::vector<float>& scratch) const override;
   void look_up(const TermTable& table, std::span<const std::int32_t> ids, SparseVector& to) const override {
-    table.weigh(ids, rule_, to);
+    table.weigh(ids, parameters_.rule, to);
   }
-  [[nodiscard]] graph::PoolingMode pooling() const override { return graph::PoolingMode::kMax; }
+  [[nodiscard]] graph::PoolingMode pooling() const override { return parameters_.pooling; }
   [[nodiscard]] core::Json describe() const override;
 
   // The rule from the network's numbers to weights.
-  [[nodiscard]] const SparseRule& rule() const { return rule_; }
+  [[nodiscard]] const SparseRule& rule() const { return parameters_.rule; }
 
  private:
-  const SparseRule rule_;
-  const std::optional<VocabularyHead> head_;
+  const Parameters parameters_;
 };
 
 extern const OutputKind kSparseOutput;

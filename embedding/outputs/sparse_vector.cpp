@@ -9,6 +9,7 @@ namespace latebind::embedding {
 namespace {
 
 float weight_of(float logit, const SparseRule& rule) {
+  if (rule.plain) return logit;
   const float once = std::log1p(logit);
   return rule.log_twice ? std::log1p(once) : once;
 }

@@ -21,6 +21,7 @@ struct SparseVector {
 
 // The rule from the numbers of the vocabulary's entries to weights.
 struct SparseRule {
+  bool plain = false;      // x itself instead of log(1 + x)
   bool log_twice = false;  // log(1 + log(1 + x)) instead of log(1 + x)
   bool sums = false;       // the sum of all tokens' weights instead of the largest
   std::size_t most = 0;    // keep this many of the largest weights; 0 keeps all

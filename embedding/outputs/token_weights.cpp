@@ -56,10 +56,10 @@ Result<std::shared_ptr<const Output>> read_token_weights(const Declaration& give
   }
   const FolderContents& contents = given.contents;
   LB_ASSIGN_OR_RETURN(const auto map,
-                      read_object(given.files, contents.transformer / kSpecialTokensFile, kTokenizerConfigLimits));
+                      read_object(given.files, contents.tokenizer / kSpecialTokensFile, kTokenizerConfigLimits));
   for (const auto role : {SpecialTokens::kCls, SpecialTokens::kEos, SpecialTokens::kPad, SpecialTokens::kUnk}) {
     auto token = named_token(contents.tokenizer_config.read, map, role);
-    if (!token.ok()) return token.status().with_context(platform::path_to_utf8(contents.transformer));
+    if (!token.ok()) return token.status().with_context(platform::path_to_utf8(contents.tokenizer));
     if (!token->empty()) read.left_out.push_back(*std::move(token));
   }
   return std::shared_ptr<const Output>(std::make_shared<const TokenWeightsOutput>(std::move(read)));

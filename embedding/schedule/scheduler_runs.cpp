@@ -134,7 +134,8 @@ Status Scheduler::execute(Run& run) {
                       .type_one_from = tokens.type_one_from(row),
                       .pooled_from = tokens.pooled_from(row),
                       .unattended_from = tokens.unattended_from(row),
-                      .kept = tokens.kept(row)});
+                      .kept = tokens.kept(row),
+                      .task = tokens.task(row)});
     }
   }
   run.errors.reserve(run.batch.pieces.size());

@@ -70,7 +70,8 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view n
   const auto read = [&]() -> Result<TokenizerFile> {
     const auto scores = use.beside == nullptr ? NumberRounding::kReference : rounding_beside(*use.beside);
     LB_ASSIGN_OR_RETURN(JsonDocument document, read_json_document(text, scores));
-    if (use.beside != nullptr) LB_RETURN_IF_ERROR(take_beside_tokenizer_json(*use.beside, document.root));
+    if (use.beside != nullptr)
+      LB_RETURN_IF_ERROR(take_beside_tokenizer_json(*use.beside, document.root, document.lists));
     return used(TokenizerFile::read(std::move(document)), use);
   };
   return from_file_of(read, name, use.markers);

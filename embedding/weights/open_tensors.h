@@ -1,4 +1,4 @@
-// Opens a file of weights in any format that is read: safetensors, or a file of torch.save(). Any thread.
+// Opens a file of weights in any format that is read: safetensors, a file of torch.save(), or GGUF. Any thread.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace latebind::embedding {
 
 // Chooses the format by the file's first bytes, and for unknown ones by the end of its name. Returns the errors of
-// Safetensors::from_part() and TorchFile::from_part().
+// Safetensors::from_part(), TorchFile::from_part() and GgufFile::from_part().
 [[nodiscard]] core::Result<TensorFile> open_tensors(core::FilePart part, std::string name);
 
 }  // namespace latebind::embedding

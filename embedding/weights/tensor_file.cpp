@@ -72,7 +72,8 @@ std::string place_of_tensor(std::string_view file, std::string_view tensor) {
 
 std::span<const std::byte> TensorFile::bytes_of(const Entry& entry) const {
   const auto size = static_cast<std::size_t>(entry.end - entry.begin);
-  if (entry.copied) return copies_.bytes.subspan(static_cast<std::size_t>(entry.begin), size);
+  if (entry.copied) copies_.fill();
+  if (entry.copied) return copies_.bytes.bytes.subspan(static_cast<std::size_t>(entry.begin), size);
   return bytes().subspan(data_start_ + static_cast<std::size_t>(entry.begin), size);
 }
 
@@ -99,6 +100,12 @@ std::optional<TensorFile::Stored> TensorFile::stored(std::string_view name) cons
 }
 
 Result<StoredTensor> TensorFile::find(std::string_view name, std::span<const std::int64_t> shape) const {
+  LB_ASSIGN_OR_RETURN(StoredTensor tensor, locate(name, shape));
+  tensor.bytes = bytes_of(entries_.find(name)->second);
+  return tensor;
+}
+
+Result<StoredTensor> TensorFile::locate(std::string_view name, std::span<const std::int64_t> shape) const {
   const auto found = entries_.find(name);
   if (found == entries_.end()) {
     return Status(StatusCode::kInvalidModel,
@@ -124,7 +131,7 @@ Result<StoredTensor> TensorFile::find(std::string_view name, std::span<const std
                       .shape = entry.shape,
                       .copied = entry.copied,
                       .offset = entry.copied ? entry.begin : data_start_ + entry.begin,
-                      .bytes = bytes_of(entry)};
+                      .bytes = {}};
 }
 
 }  // namespace latebind::embedding

@@ -1,5 +1,6 @@
 // TensorFile: the tensors of a file of weights by name, whatever its format. Tensors stay where they are in the mapped
-// file; those that the file does not hold in the order of their elements are copied to memory.
+// file; those that the file does not hold in the order of their elements, or in another form, are copied to memory, or
+// computed when they are read.
 //
 // A type that Latebind cannot compute with is rejected only when its tensor is requested, because files contain tensors
 // that are not needed. Immutable after it is opened; any thread may read. The spans are valid as long as the object, or
@@ -37,6 +38,8 @@ class TensorFile {
   // Returns a tensor of floating-point numbers (f32, f16 or bf16). Returns kInvalidModel if the file has no tensor of
   // this name or its shape is not `shape`, and kUnsupported for another type.
   [[nodiscard]] core::Result<StoredTensor> find(std::string_view name, std::span<const std::int64_t> shape) const;
+  // The same without the tensor's bytes, which therefore need not be computed.
+  [[nodiscard]] core::Result<StoredTensor> locate(std::string_view name, std::span<const std::int64_t> shape) const;
 
   // Returns std::nullopt if the file has no tensor of this name.
   [[nodiscard]] std::optional<std::vector<std::int64_t>> shape_of(std::string_view name) const;
@@ -51,8 +54,8 @@ class TensorFile {
   [[nodiscard]] std::size_t tensor_count() const { return entries_.size(); }
   // The whole file.
   [[nodiscard]] const core::FilePart& part() const { return part_; }
-  // The tensors that were copied, one after the other; empty if there are none.
-  [[nodiscard]] const core::SharedBytes& copies() const { return copies_; }
+  // The tensors that were copied or are computed, one after the other; empty if there are none.
+  [[nodiscard]] const core::FilePart& copies() const { return copies_; }
   // The file's name, for messages.
   [[nodiscard]] const std::string& name() const { return name_; }
 
@@ -72,7 +75,7 @@ class TensorFile {
 
   std::string name_;
   core::FilePart part_;
-  core::SharedBytes copies_;
+  core::FilePart copies_;
   std::size_t data_start_ = 0;  // where the data begins in the file
   std::map<std::string, Entry, std::less<>> entries_;
 };

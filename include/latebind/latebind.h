@@ -606,11 +606,16 @@ typedef struct lb_encode_options {
   /* The text put before every text: `prompt` ("" for no text), or the model's prompt named `prompt_name`. If both are
    * NULL, the model decides, and most models have no prompt: "default_prompt_name" of
    * config_sentence_transformers.json; for texts with a role, the prompt "query", or the first of "document", "passage"
-   * and "corpus". For late interaction, it replaces the marker of the role ("[Q] "). LB_INVALID_ARGUMENT when both are
-   * set, when the model has no prompt of that name, and for token ids with a prompt other than "". The strings are not
-   * kept. */
+   * and "corpus". For late interaction, it replaces the marker of the role ("[Q] "). For pairs, it is the instruction:
+   * it precedes the first text, or is the message "system" of the model's chat template. LB_INVALID_ARGUMENT when both
+   * are set, when the model has no prompt of that name, and for token ids with a prompt other than "". The strings are
+   * not kept. */
   const char* prompt;
   const char* prompt_name;
+  /* The name of the model's task for the texts, for a model with low-rank parts for several tasks ("retrieval.query").
+   * NULL: by the role, and else none. LB_INVALID_ARGUMENT when the model has no task of that name, and when it needs
+   * one. The string is not kept. */
+  const char* task;
 } lb_encode_options;
 
 typedef struct lb_encode_stats {

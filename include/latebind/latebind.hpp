@@ -490,6 +490,7 @@ struct EncodeOptions {
   std::optional<std::string> prompt_name{};
   Role role = Role::kUnspecified;
   bool raw_scores = false;
+  std::optional<std::string> task{};  // of a model with several; if std::nullopt, by the role
 };
 
 // The token ids of several texts.
@@ -567,6 +568,7 @@ class CEncodeOptions {
     c_.raw_scores = options.raw_scores ? 1 : 0;
     if (options.prompt) c_.prompt = options.prompt->c_str();
     if (options.prompt_name) c_.prompt_name = options.prompt_name->c_str();
+    if (options.task) c_.task = options.task->c_str();
   }
   CEncodeOptions(const CEncodeOptions&) = delete;
   CEncodeOptions& operator=(const CEncodeOptions&) = delete;

@@ -439,6 +439,7 @@ class lb_encode_options(Structure):
     reserved_: int
     prompt: bytes | None
     prompt_name: bytes | None
+    task: bytes | None
     _fields_ = [
         ("struct_size", c_size_t),
         ("outputs", c_void_p),
@@ -453,6 +454,7 @@ class lb_encode_options(Structure):
         ("reserved_", c_int32),
         ("prompt", c_char_p),
         ("prompt_name", c_char_p),
+        ("task", c_char_p),
     ]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._arguments import flag, positive
 from ._call import Cancellation, Deadline, Owner, awaited
-from ._library import library, owned_text, sized
+from ._library import c_text, library, owned_text, sized
 from ._out import Rows, Vectors
 from ._pairs import Candidates, Pairs, pairs_of
 from ._text_model import EncodeOptions, TextModel
@@ -44,6 +44,8 @@ class CrossEncoder(TextModel):
         pairs: Iterable[Any],
         *,
         raw: bool = False,
+        instruct: str | None = None,
+        prompt_name: str | None = None,
         max_tokens: int | None = None,
         show_progress: bool = False,
         deadline: float | None = None,
@@ -56,6 +58,9 @@ class CrossEncoder(TextModel):
                 columns; or a single pair.
             raw: return the network's numbers (logits) unchanged. By default they pass through the model's activation: a
                 sigmoid, or none.
+            instruct: what the model is asked to do, for one that takes an instruction; "" for nothing. The model's own
+                by default.
+            prompt_name: the model's instruction with this name instead.
             max_tokens: truncates each pair to this many tokens, including special tokens, the longer text first; the
                 model's limit by default.
             show_progress: shows a progress bar if tqdm is installed.
@@ -70,12 +75,21 @@ class CrossEncoder(TextModel):
         Raises:
             CallerTypeError: an element is not a pair, or not a text (None, nan, bytes); the message has its place,
                 "pairs[3][1]".
-            CallerError: a pair does not have two texts, or a text has a lone surrogate.
+            CallerError: a pair does not have two texts, a text has a lone surrogate, or the model has no prompt of this
+                name.
             TransientError: the deadline has passed, or the device failed and no other could answer.
             ClosedError, ForkedError: the model was closed, or opened by a parent process.
         """
         return self._predict(
-            None, pairs, raw=raw, max_tokens=max_tokens, show_progress=show_progress, deadline=deadline, alone=alone
+            None,
+            pairs,
+            raw=raw,
+            instruct=instruct,
+            prompt_name=prompt_name,
+            max_tokens=max_tokens,
+            show_progress=show_progress,
+            deadline=deadline,
+            alone=alone,
         )
 
     async def apredict(self, pairs: Iterable[Any], **arguments: Any) -> Any:
@@ -91,6 +105,8 @@ class CrossEncoder(TextModel):
         return_documents: bool = False,
         *,
         raw: bool = False,
+        instruct: str | None = None,
+        prompt_name: str | None = None,
         max_tokens: int | None = None,
         show_progress: bool = False,
         deadline: float | None = None,
@@ -103,7 +119,7 @@ class CrossEncoder(TextModel):
             documents: any input of Embedder.encode() except a str. Arrow arrays are read in place.
             top_k: how many documents to return; all by default.
             return_documents: adds the texts to the result.
-            raw, max_tokens, show_progress, deadline, alone: see predict().
+            raw, instruct, prompt_name, max_tokens, show_progress, deadline, alone: see predict().
 
         Returns:
             [{"corpus_id": position, "score": float}], highest score first, equal scores in the order of the documents;
@@ -120,6 +136,8 @@ class CrossEncoder(TextModel):
             top_k,
             return_documents,
             raw=raw,
+            instruct=instruct,
+            prompt_name=prompt_name,
             max_tokens=max_tokens,
             show_progress=show_progress,
             deadline=deadline,
@@ -197,6 +215,8 @@ class CrossEncoder(TextModel):
         opened: Owner,
         *,
         raw: Any = False,
+        instruct: Any = None,
+        prompt_name: Any = None,
         max_tokens: Any = None,
         show_progress: Any = False,
         deadline: float | Deadline | None = None,
@@ -208,6 +228,12 @@ class CrossEncoder(TextModel):
         options.max_tokens = positive(max_tokens, "max_tokens")
         options.raw_scores = int(flag(raw, "raw"))
         options.alone = int(flag(alone, "alone"))
+        if instruct is not None and prompt_name is not None:
+            raise CallerError(f"prompt_name is {prompt_name!r} and instruct is {instruct!r}; give one of them")
+        if instruct is not None:
+            options.prompt = c_text(instruct, "instruct")
+        if prompt_name is not None:
+            options.prompt_name = c_text(prompt_name, "prompt_name")
         rows = Rows(len(self._labels), source.count, None)
 
         def score(first: int, part: Texts) -> None:

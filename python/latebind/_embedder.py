@@ -79,6 +79,7 @@ class Embedder(TextEncoder[Vectors]):
         prompt_name: str | None = None,
         prompt: str | None = None,
         role: str | None = None,
+        task: str | None = None,
         out: Any = None,
         deadline: float | None = None,
         alone: bool = False,
@@ -100,6 +101,8 @@ class Embedder(TextEncoder[Vectors]):
                 prompt is used.
             role: "query" or "document", for a model with a prompt or a route (of a router) for each. None: the model's
                 default for other texts.
+            task: the model's task for the texts, for a model with low-rank parts for several ("retrieval.query"). None:
+                by the role.
             out: float32 memory for the vectors, contiguous and writable: an array, or an object with the buffer
                 protocol or DLPack. It holds n · d numbers in any shape; for an iterator it may be larger. After an
                 error its content is unspecified.
@@ -127,6 +130,7 @@ class Embedder(TextEncoder[Vectors]):
             prompt_name=prompt_name,
             prompt=prompt,
             role=role,
+            task=task,
             out=out,
             deadline=deadline,
             alone=alone,
@@ -141,6 +145,7 @@ class Embedder(TextEncoder[Vectors]):
         prompt_name: str | None = None,
         prompt: str | None = None,
         role: str | None = None,
+        task: str | None = None,
         window_texts: int | None = None,
         deadline: float | None = None,
     ) -> Iterator[Vectors]:
@@ -150,7 +155,7 @@ class Embedder(TextEncoder[Vectors]):
         Args:
             texts: an iterator, or any input of encode().
             window_texts: the texts of a window; by default 2048 to 16384, depending on the batches.
-            normalize, dimensions, prompt_name, prompt, role, deadline: see encode().
+            normalize, dimensions, prompt_name, prompt, role, task, deadline: see encode().
 
         Yields:
             float32[n, d]: windows of vectors, in the order of the texts. The caller owns each array.
@@ -158,7 +163,7 @@ class Embedder(TextEncoder[Vectors]):
         Raises:
             the errors of encode(); the first one ends the stream.
         """
-        options = self._options(*self._shape(normalize, dimensions), prompt_name=prompt_name, prompt=prompt, role=role)
+        options = self._options(*self._shape(normalize, dimensions), prompt_name=prompt_name, prompt=prompt, role=role, task=task)
         until = Deadline(deadline)
         size = positive(window_texts, "window_texts")
         source = source_of([texts] if isinstance(texts, str) else texts)
@@ -215,6 +220,7 @@ class Embedder(TextEncoder[Vectors]):
         prompt_name: str | None = None,
         prompt: str | None = None,
         role: str | None = None,
+        task: str | None = None,
         out: Any = None,
         deadline: float | Deadline | None = None,
         alone: bool = False,
@@ -222,7 +228,7 @@ class Embedder(TextEncoder[Vectors]):
         # Used for the whole call, which completes even if the embedder is closed meanwhile.
         embedder = self._handle.use()
         until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
-        options = self._options(*self._shape(normalize, dimensions), alone, prompt_name, prompt, role=role)
+        options = self._options(*self._shape(normalize, dimensions), alone, prompt_name, prompt, role=role, task=task)
         self._check_batch_tokens(batch_tokens)
         shows = flag(show_progress, "show_progress")
         dimension = (options.dimensions if options is not None else 0) or self._dimension

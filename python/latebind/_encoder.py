@@ -77,6 +77,7 @@ class Encoder(TextEncoder[dict[str, Any]]):
         prompt_name: str | None = None,
         prompt: str | None = None,
         role: str | None = None,
+        task: str | None = None,
         deadline: float | None = None,
         alone: bool = False,
     ) -> dict[str, Any]:
@@ -92,7 +93,7 @@ class Encoder(TextEncoder[dict[str, Any]]):
             max_tokens: truncates each text to this many tokens, including special tokens; the model's limit by default.
             raw: return the network's numbers (logits) instead of scores.
             show_progress: shows a progress bar if tqdm is installed.
-            prompt_name, prompt, role, deadline, alone: see Embedder.encode().
+            prompt_name, prompt, role, task, deadline, alone: see Embedder.encode().
 
         Returns:
             the results by the name of the output, in the order of the texts: float32[n, d] for "dense"; SparseVectors
@@ -119,6 +120,7 @@ class Encoder(TextEncoder[dict[str, Any]]):
             prompt_name=prompt_name,
             prompt=prompt,
             role=role,
+            task=task,
             deadline=deadline,
             alone=alone,
         )
@@ -181,6 +183,7 @@ class Encoder(TextEncoder[dict[str, Any]]):
         prompt_name: Any = None,
         prompt: Any = None,
         role: Any = None,
+        task: Any = None,
         deadline: float | Deadline | None = None,
         alone: Any = False,
     ) -> dict[str, Any]:
@@ -195,6 +198,7 @@ class Encoder(TextEncoder[dict[str, Any]]):
             prompt,
             max_tokens,
             role,
+            task,
         ) or sized(EncodeOptions)
         options.raw_scores = int(flag(raw, "raw"))
         names = [output.name.encode() for output in wanted]

@@ -140,6 +140,7 @@ class TextEncoder(TextModel, Generic[Encoded]):
         prompt: Any = None,
         max_tokens: Any = None,
         role: Any = None,
+        task: Any = None,
     ) -> EncodeOptions | None:
         """Returns the options of lb_…(…, options), or None if all are defaults."""
         is_alone = flag(alone, "alone")
@@ -148,7 +149,8 @@ class TextEncoder(TextModel, Generic[Encoded]):
             raise CallerError(f"prompt_name is {prompt_name!r} and prompt is {prompt!r}; give one of them")
         has_prompt = prompt is not None or prompt_name is not None
         number = role_number(role)
-        if not dimensions and not normalizes and not is_alone and not most and not has_prompt and not number:
+        has_choice = has_prompt or number or task is not None
+        if not dimensions and not normalizes and not is_alone and not most and not has_choice:
             return None
         options = sized(EncodeOptions)
         options.role = number
@@ -159,6 +161,8 @@ class TextEncoder(TextModel, Generic[Encoded]):
             if prompt_name not in self._prompts:  # checked before a stream begins
                 known = ", ".join(self._prompts) or "none"
                 raise CallerError(f"the model has no prompt {prompt_name!r}; it has: {known}")
+        if task is not None:
+            options.task = c_text(task, "task")
         options.max_tokens = most
         options.dimensions = dimensions
         options.normalize = int(normalizes)

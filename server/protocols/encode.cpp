@@ -26,6 +26,7 @@ struct EncodeBody {
   std::vector<std::string> outputs;
   std::optional<bool> truncate;
   std::optional<std::string> prompt_name;
+  std::optional<std::string> task;
   embedding::TextRole role = embedding::TextRole::kUnspecified;
 };
 
@@ -75,6 +76,7 @@ constexpr std::array kEncode{
         [] { return typed_schema("boolean", "Whether longer texts are cut (default: the server's setting)."); },
         [](const Json& value, EncodeBody& body) { return read_bool(value, body.truncate.emplace()); }},
     kPromptName<EncodeBody>,
+    kTask<EncodeBody>,
     kRole<EncodeBody>,
 };
 
@@ -144,6 +146,7 @@ void encode(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
   call.normalize = false;
   call.role = body.role;
   call.prompt_name = std::move(body.prompt_name);
+  call.task = std::move(body.task);
   call.outputs = body.outputs;
   service.embed(exchange, std::move(call), [exchange, outputs = std::move(body.outputs)](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, own_protocol(), *refusal);

@@ -138,6 +138,7 @@ void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferReq
   call.truncate = request.truncate;
   call.normalize = request.normalize;
   call.prompt_name = std::move(request.prompt_name);
+  call.task = std::move(request.task);
   call.role = request.role;
   request.inputs.clear();
   service.embed(exchange, std::move(call),

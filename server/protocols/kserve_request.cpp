@@ -200,6 +200,9 @@ constexpr std::array kParameters{
         [](const Json& value, InferRequest& body) {
           return read_short_text(value, kNameMax, body.prompt_name.emplace());
         }},
+    Member<InferRequest>{
+        "task", false, task_schema,
+        [](const Json& value, InferRequest& body) { return read_short_text(value, kNameMax, body.task.emplace()); }},
     kRole<InferRequest>,
 };
 

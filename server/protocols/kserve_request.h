@@ -39,6 +39,7 @@ struct InferRequest {
   bool normalize = true;
   std::size_t dimensions = 0;  // 0: all
   std::optional<std::string> prompt_name{};
+  std::optional<std::string> task{};
   embedding::TextRole role = embedding::TextRole::kUnspecified;
 };
 

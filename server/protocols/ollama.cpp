@@ -30,6 +30,7 @@ struct EmbedBody {
   std::size_t dimensions = 0;
   embedding::TextRole role = embedding::TextRole::kUnspecified;
   std::optional<std::string> prompt_name;
+  std::optional<std::string> task;
 };
 
 struct EmbeddingsBody {
@@ -37,6 +38,7 @@ struct EmbeddingsBody {
   std::string prompt;
   embedding::TextRole role = embedding::TextRole::kUnspecified;
   std::optional<std::string> prompt_name;
+  std::optional<std::string> task;
 };
 
 // "" only asks for the model, as in the original.
@@ -90,6 +92,7 @@ constexpr std::array kEmbed{
         [](const Json& value, EmbedBody& body) { return read_size(value, 0, kDimensionsMax, body.dimensions); }},
     kRole<EmbedBody>,
     kPromptName<EmbedBody>,
+    kTask<EmbedBody>,
     Member<EmbedBody>{"options", false, ignored_schema, ignore<EmbedBody>},
     Member<EmbedBody>{"keep_alive", false, ignored_schema, ignore<EmbedBody>},
 };
@@ -101,6 +104,7 @@ constexpr std::array kEmbeddings{
                            [](const Json& value, EmbeddingsBody& body) { return read_text(value, body.prompt); }},
     kRole<EmbeddingsBody>,
     kPromptName<EmbeddingsBody>,
+    kTask<EmbeddingsBody>,
     Member<EmbeddingsBody>{"options", false, ignored_schema, ignore<EmbeddingsBody>},
     Member<EmbeddingsBody>{"keep_alive", false, ignored_schema, ignore<EmbeddingsBody>},
 };
@@ -154,6 +158,7 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   call.dimensions = body.dimensions;
   call.role = body.role;
   call.prompt_name = std::move(body.prompt_name);
+  call.task = std::move(body.task);
   service.embed(exchange, std::move(call), [exchange, name = std::move(body.model)](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, ollama_protocol(), *refusal);
     const auto total = steady_clock::now() - exchange->record().arrived;
@@ -175,6 +180,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   call.normalize = false;
   call.role = body.role;
   call.prompt_name = std::move(body.prompt_name);
+  call.task = std::move(body.task);
   service.embed(exchange, std::move(call), [exchange](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, ollama_protocol(), *refusal);
     std::string text = R"({"embedding":)";

@@ -27,6 +27,7 @@ struct EmbeddingsBody {
   std::size_t dimensions = 0;
   embedding::TextRole role = embedding::TextRole::kUnspecified;
   std::optional<std::string> prompt_name;
+  std::optional<std::string> task;
 };
 
 Problem read_input(const Json& value, EmbeddingsBody& body) {
@@ -87,6 +88,7 @@ constexpr std::array kEmbeddings{
                            }},
     kRole<EmbeddingsBody>,
     kPromptName<EmbeddingsBody>,
+    kTask<EmbeddingsBody>,
     Member<EmbeddingsBody>{"user", false, [] { return typed_schema("string", "Ignored."); },
                            [](const Json& value, EmbeddingsBody& /*body*/) {
                              std::string ignored;
@@ -179,6 +181,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   call.dimensions = body.dimensions;
   call.role = body.role;
   call.prompt_name = std::move(body.prompt_name);
+  call.task = std::move(body.task);
   service.embed(exchange, std::move(call), [exchange, is_base64 = body.is_base64](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, openai_protocol(), *refusal);
     answer_text(*exchange, embeddings_text(std::get<Vectors>(outcome), is_base64));

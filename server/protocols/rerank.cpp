@@ -10,6 +10,7 @@
 
 #include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
+#include "server/protocols/instruct_member.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/mix_member.h"
 #include "server/protocols/relevance.h"
@@ -34,6 +35,7 @@ struct RankingBody {
   std::size_t document_tokens_max = std::numeric_limits<std::size_t>::max();
   std::optional<bool> truncate;
   std::optional<embedding::MixedWeights> mix;
+  std::optional<std::string> instruct;
   bool return_documents = false;
 };
 
@@ -108,6 +110,7 @@ constexpr std::array kRanking{
         [] { return typed_schema("boolean", "Cuts texts that are too long together instead of refusing them."); },
         [](const Json& value, RankingBody& body) { return read_bool(value, body.truncate.emplace()); }},
     kMix<RankingBody>,
+    kInstruct<RankingBody>,
     kNoRole<RankingBody>,
 };
 
@@ -165,6 +168,7 @@ void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
   call.document_tokens_max = body.document_tokens_max;
   call.truncate = body.truncate;
   call.mix = body.mix;
+  call.instruct = std::move(body.instruct);
   std::vector<std::string> shown;
   if (body.return_documents) shown = body.documents;
   call.documents = std::move(body.documents);

@@ -13,6 +13,11 @@ app::Json no_role_schema() {
   return typed_schema("null", "Not allowed: the other members determine the role of each text.");
 }
 
+app::Json task_schema() {
+  return typed_schema("string",
+                      "Name of the model's task for the texts, for a model that has several; null: by the role.");
+}
+
 app::Json prompt_name_schema() {
   return typed_schema("string",
                       "Name of the model's prompt to put before every text; empty: none, null: the model's default.");

@@ -1,5 +1,5 @@
-// Members that several protocols share: the role of the texts, which is an extension to the original protocols, and the
-// prompt to put before them.
+// Members that several protocols share: the role and the task of the texts, which extend the original protocols, and
+// the prompt to put before them.
 #pragma once
 
 #include <string>
@@ -15,6 +15,12 @@ namespace latebind::server {
 template <class Body>
 constexpr Member<Body> kRole{"role", false, role_schema,
                              [](const Json& value, Body& body) { return read_role(value, body.role); }};
+
+[[nodiscard]] app::Json task_schema();
+
+template <class Body>
+constexpr Member<Body> kTask{"task", false, task_schema,
+                             [](const Json& value, Body& body) { return read_text(value, body.task.emplace()); }};
 
 [[nodiscard]] app::Json prompt_name_schema();
 

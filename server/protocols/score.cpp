@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/text/format_to.h"
+#include "server/protocols/instruct_member.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/relevance.h"
 #include "server/protocols/role_member.h"
@@ -29,6 +30,7 @@ struct ScoreBody {
   TextLimit first_limit;
   TextLimit second_limit;
   std::optional<bool> truncate;
+  std::optional<std::string> instruct;
 };
 
 Problem read_one_or_several(const Json& value, TextLimit& limit, std::vector<std::string>& texts) {
@@ -63,6 +65,7 @@ constexpr std::array kScore{
     Member<ScoreBody>{"truncate", false,
                       [] { return typed_schema("boolean", "Cuts texts that are too long instead of refusing them."); },
                       [](const Json& value, ScoreBody& body) { return read_bool(value, body.truncate.emplace()); }},
+    kInstruct<ScoreBody>,
     kNoRole<ScoreBody>,
 };
 
@@ -116,6 +119,12 @@ void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   if (const auto* refusal = std::get_if<Refusal>(&chosen)) return refuse(*exchange, score_protocol(), *refusal);
   const ServedModel& model = *std::get<const ServedModel*>(chosen);
   const std::size_t too_many = second > service.limits().texts_max ? second : 0;
+  if (body.instruct && !model.gives(embedding::kScoreOutput.name)) {
+    return refuse(*exchange, score_protocol(),
+                  {.kind = RefusalKind::kUnsupported,
+                   .message = "'instruct' is for cross-encoders, and " + model.name + " is none",
+                   .param = "instruct"});
+  }
   if (model.gives(embedding::kDenseOutput.name)) {
     VectorCall call;
     call.model = model.name;
@@ -134,6 +143,7 @@ void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
     call.names.list = "text_2";
     call.too_many = too_many;
     call.truncate = body.truncate;
+    call.instruct = std::move(body.instruct);
     auto& pairs = call.inputs.emplace<1>();
     for (std::size_t i = 0; i < std::min(body.first.size(), body.second.size()); ++i)
       pairs.push_back({std::move(body.first[i]), std::move(body.second[i])});
@@ -152,6 +162,7 @@ void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   call.documents = std::move(body.second);
   call.too_many = too_many;
   call.truncate = body.truncate;
+  call.instruct = std::move(body.instruct);
   service.score(exchange, std::move(call), answering(exchange, relevance_of));
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
+#include "server/protocols/instruct_member.h"
 #include "server/protocols/mix_member.h"
 #include "server/protocols/relevance.h"
 #include "server/protocols/rerank.h"
@@ -21,6 +22,7 @@ struct RerankBody {
   TextLimit limit;
   std::optional<bool> truncate;
   std::optional<embedding::MixedWeights> mix;
+  std::optional<std::string> instruct;
   bool keep_end = false;
   bool raw_scores = false;
   bool return_text = false;
@@ -41,6 +43,7 @@ constexpr std::array kRerank{
                        [] { return typed_schema("boolean", "Returns each text with its score."); },
                        [](const Json& value, RerankBody& body) { return read_bool(value, body.return_text); }},
     kMix<RerankBody>,
+    kInstruct<RerankBody>,
     kNoRole<RerankBody>,
 };
 
@@ -76,6 +79,7 @@ void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;
   call.mix = body.mix;
+  call.instruct = std::move(body.instruct);
   call.keep_end = body.keep_end;
   std::vector<std::string> shown;
   if (body.return_text) shown = body.texts;

@@ -26,6 +26,7 @@ struct EmbedBody {
   std::optional<bool> truncate;
   bool keep_end = false;
   std::optional<std::string> prompt_name;
+  std::optional<std::string> task;
   embedding::TextRole role = embedding::TextRole::kUnspecified;
   bool normalize = true;
   std::size_t dimensions = 0;
@@ -37,6 +38,7 @@ struct SimilarityBody {
   std::optional<bool> truncate;
   bool keep_end = false;
   std::optional<std::string> prompt_name;
+  std::optional<std::string> task;
   embedding::TextRole role = embedding::TextRole::kUnspecified;
 };
 
@@ -54,14 +56,19 @@ Json inputs_schema() {
 }
 
 // Token vectors and sparse vectors have only one form.
-constexpr std::array kEmbedAll{Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs}, kTruncate<EmbedBody>,
-                               kDirection<EmbedBody>, kPromptName<EmbedBody>, kRole<EmbedBody>};
+constexpr std::array kEmbedAll{Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs},
+                               kTruncate<EmbedBody>,
+                               kDirection<EmbedBody>,
+                               kPromptName<EmbedBody>,
+                               kTask<EmbedBody>,
+                               kRole<EmbedBody>};
 
 constexpr std::array kEmbed{
     Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs},
     kTruncate<EmbedBody>,
     kDirection<EmbedBody>,
     kPromptName<EmbedBody>,
+    kTask<EmbedBody>,
     kRole<EmbedBody>,
     Member<EmbedBody>{"normalize", false,
                       [] {
@@ -90,7 +97,7 @@ constexpr std::array kSentences{
 };
 
 constexpr std::array kParameters{kTruncate<SimilarityBody>, kDirection<SimilarityBody>, kPromptName<SimilarityBody>,
-                                 kRole<SimilarityBody>};
+                                 kTask<SimilarityBody>, kRole<SimilarityBody>};
 
 constexpr std::array kSimilarity{
     Member<SimilarityBody>{
@@ -216,6 +223,7 @@ VectorCall take_call(EmbedBody& body) {
   call.truncate = body.truncate;
   call.keep_end = body.keep_end;
   call.prompt_name = std::move(body.prompt_name);
+  call.task = std::move(body.task);
   call.role = body.role;
   return call;
 }
@@ -287,6 +295,7 @@ void similarity(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   call.truncate = body.truncate;
   call.keep_end = body.keep_end;
   call.prompt_name = std::move(body.prompt_name);
+  call.task = std::move(body.task);
   call.role = body.role;
   embed_call(exchange, service, std::move(call), similarities_text);
 }

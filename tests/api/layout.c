@@ -245,7 +245,7 @@ FIELD(lb_output_info, dimension_max, 24);
 FIELD(lb_output_info, entries_max, 32);
 FIELD(lb_output_info, form, 40);
 
-SIZE(lb_encode_options, 80);
+SIZE(lb_encode_options, 88);
 FIELD(lb_encode_options, struct_size, 0);
 FIELD(lb_encode_options, outputs, 8);
 FIELD(lb_encode_options, output_count, 16);
@@ -259,6 +259,7 @@ FIELD(lb_encode_options, raw_scores, 56);
 FIELD(lb_encode_options, reserved_, 60);
 FIELD(lb_encode_options, prompt, 64);
 FIELD(lb_encode_options, prompt_name, 72);
+FIELD(lb_encode_options, task, 80);
 
 SIZE(lb_encode_stats, 56);
 FIELD(lb_encode_stats, struct_size, 0);

@@ -117,4 +117,5 @@ def test_config_prints_the_named_settings_and_says_how_to_set_one(tmp_path):
     assert "did you mean precision?" in bad(2, "config", "set", "precison", "bf16")
     assert "bf17" in bad(2, "config", "set", "precision", "bf17")
     assert "prints settings and changes none" in bad(2, "config", "set")
+    assert "'set precision' also has no value" in bad(2, "config", "set", "precision")
     assert "geheim" not in bad(2, "config", "set", "server.api_key", "geheim")

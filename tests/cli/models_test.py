@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import shutil
+import subprocess
 
 import pytest
 from support import SOURCE, TINY, bad, good, run
@@ -13,6 +14,12 @@ def test_the_reference_in_the_documents_is_what_the_program_says():
     written = (SOURCE / "docs" / "models.md").read_text(encoding="utf-8")
     assert good("models", "--reference").stdout == written, (
         "run: build/release/bin/latebind models --reference > docs/models.md")
+
+
+def test_the_page_of_published_models_is_what_its_data_says():
+    ran = subprocess.run(
+        [str(SOURCE / "scripts" / "generate_published_models"), "--check"], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout
 
 
 def test_json_and_text_name_the_same():
@@ -121,7 +128,7 @@ def test_models_in_the_cache_are_listed(cache):
     assert not found["org/broken"]["revisions"][0]["usable"]
     report = json.loads(good("models", "--json", env=cache.env).stdout)
     assert [one["model"] for one in report["recommended"] if one["cached"]] == [MINILM]
-    for name, usable in (("pytorch_model.bin", True), ("training_args.bin", False), ("model.gguf", False)):
+    for name, usable in (("pytorch_model.bin", True), ("training_args.bin", False), ("model.gguf", True)):
         cache.put(f"org/{name}", FIRST, {"config.json": "config", name: "weights"})
         assert cache.models()[f"org/{name}"]["revisions"][0]["usable"] is usable
     text = good("models", env=cache.env).stdout

@@ -15,7 +15,7 @@ NAME = "org/tiny"
 NEEDED = {"1_Pooling/config.json", "config.json", "model.safetensors", "modules.json", "sentence_bert_config.json",
           "tokenizer.json"}
 # A hub has more than we want.
-OTHER = {"README.md": b"# Tiny\n", "pytorch_model.bin": b"pickle", "tf_model.h5": b"hdf", "onnx/model.onnx": b"onnx",
+OTHER = {"pytorch_model.bin": b"pickle", "tf_model.h5": b"hdf", "onnx/model.onnx": b"onnx",
          ".gitattributes": b"*", "vocab.txt": b"a\n"}
 
 

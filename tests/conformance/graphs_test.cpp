@@ -127,9 +127,11 @@ TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
 TEST_P(GraphConformanceTest, ComputesEncodersOfAnySize) {
   std::mt19937 chance(20);
   std::mt19937 more(21);
+  std::mt19937 latest(22);
   for (std::size_t i = 0; i < graph::testing::encoders_to_draw(12); ++i) {
     EncoderShape shape = graph::testing::draw_shape(chance);
     graph::testing::draw_more(more, shape);
+    graph::testing::draw_latest(latest, shape);
     shape.pooled = true;  // what a text's padding has is the vendor's affair
     const core::Model model = model_of(*graph::testing::encoder(shape));
     const auto executable = load(model);

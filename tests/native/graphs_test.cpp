@@ -93,6 +93,7 @@ constexpr std::size_t kDrawnAlways = 150;
 TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
   std::mt19937 chance(20261125);
   std::mt19937 more(6);
+  std::mt19937 latest(180);
   for (std::size_t i = 0; i < testing::encoders_to_draw(kDrawnAlways); ++i) {
     SCOPED_TRACE(i);
     EncoderShape shape = testing::draw_shape(chance);
@@ -107,6 +108,7 @@ TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
     } else {
       draw_more(more, shape);
     }
+    draw_latest(latest, shape);
     const auto graph = testing::encoder(shape);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     std::vector<std::int64_t> lengths;
@@ -228,6 +230,38 @@ TEST_P(GraphsTest, EveryNumberOfTokensIsRight) {
   }
 }
 
+// Around the sizes of vectors, tiles and panels; tables that are longer and shorter than the texts, with and without
+// logarithmic places.
+TEST_P(GraphsTest, DisentangledAttentionOfManyNumbersOfTokens) {
+  std::vector<EncoderShape> shapes(4, {.hidden = 36, .heads = 3, .intermediate = 47, .positions = 140, .padding = 3});
+  shapes[0].span = 150;
+  shapes[1].span = 20;
+  shapes[2].span = 36;
+  shapes[2].span_farthest = 70;
+  shapes[3].span = 8;
+  shapes[3].span_farthest = 20;
+  shapes[1].kernel = 5;
+  shapes[1].joint = true;
+  shapes[2].places_are_normal = true;
+  shapes[3].has_place_keys = false;
+  std::mt19937 chance(29);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const auto graph = testing::encoder(shapes[i]);
+    const auto alone = load(testing::encoder(shapes[i]), 1);
+    const auto together = load(testing::encoder(shapes[i]), 2);
+    for (const std::int64_t tokens : {1, 2, 7, 16, 17, 31, 33, 57, 64, 139}) {
+      SCOPED_TRACE(fmt::format("shape {}, {} tokens", i, tokens));
+      const Inputs inputs = testing::draw_batch(chance, {tokens}, shapes[i].vocabulary);
+      const Array wanted = graph::testing::evaluate(*graph, inputs);
+      testing::Arithmetic in = GetParam();
+      // Three products in each score.
+      if (in.precision != core::Precision::kF32) in.distance *= 3;
+      expect_near(testing::run(*alone, inputs), wanted, inputs, in);
+      expect_near(testing::run(*together, inputs), wanted, inputs, in);
+    }
+  }
+}
+
 TEST_P(GraphsTest, AVectorDoesNotDependOnItsCompany) {
   const EncoderShape shape{.hidden = 48,
                            .heads = 4,
@@ -338,7 +372,7 @@ TEST_P(GraphsTest, AttentionEndsWhereItIsTold) {
   constexpr float kUntouched = 1234;
   const std::vector<float> rows(kTokens * kWidth, 0.5F);
   std::vector<float> out(kTokens * kWidth, kUntouched);
-  Buffer scratch(product.attention_scratch(kTokens, kWidth));
+  Buffer scratch(product.attention_scratch(kTokens, kWidth, 0));
   int asked = 0;
   AttentionHead head = testing::head_of(rows.data(), rows.data(), rows.data(), out.data(), kTokens, kWidth);
   head.is_over = [](void* context) { return ++*static_cast<int*>(context) == 3; };

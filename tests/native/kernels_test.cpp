@@ -69,7 +69,7 @@ TEST(KernelsTest, AttentionWeighsKeysByThePowersOfTheirScores) {
   for (const Kernels* const kernels : all_kernels()) {
     if (!can_run(*kernels)) continue;
     const Product& product = kernels->f32;
-    Buffer scratch(product.attention_scratch(kTokens, kWidth));
+    Buffer scratch(product.attention_scratch(kTokens, kWidth, 0));
     double sum = 0;
     for (std::size_t t = 0; t < kTokens; ++t)
       sum += std::exp(double{key[t * kWidth]});
@@ -102,7 +102,7 @@ TEST(KernelsTest, KeysOfNoWeightMakeNoSubnormalNumbers) {
   for (const Kernels* const kernels : all_kernels()) {
     if (!can_run(*kernels)) continue;
     SCOPED_TRACE(kernels->name);
-    Buffer scratch(kernels->f32.attention_scratch(kTokens, kWidth));
+    Buffer scratch(kernels->f32.attention_scratch(kTokens, kWidth, 0));
     std::vector<float> out(kTokens * kWidth);
     AttentionHead head = testing::head_of(vectors.data(), vectors.data(), value.data(), out.data(), kTokens, kWidth);
     head.distance_bias = bias.data();

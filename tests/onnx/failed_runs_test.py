@@ -38,19 +38,20 @@ def fails_and_runs(device, threads, properties, folder):
         np.testing.assert_array_equal(model.run({"x": x, "w": w})["y"], x @ w)
 
 
-@pytest.mark.parametrize(("threads", "requests"), [(1, 0), (2, 0)])
-def test_runs_of_other_threads_are_answered_while_some_fail(threads, requests, tmp_path):
+# In one stream and in two, with several runs at once.
+@pytest.mark.parametrize("settings", [{"threads": 1, "requests": 4}, {"threads": 2}, {"threads": 2, "hint": "throughput"}])
+def test_runs_of_other_threads_are_answered_while_some_fail(settings, tmp_path):
     ports = [("x", ["n", "k"]), ("w", ["j", 4])]
     inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in ports]
     nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Relu", ["a"], ["y"])]
     graph = helper.make_graph(nodes, "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 4])])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "model.onnx")
-    model = Model(tmp_path / "model.onnx", device="openvino:CPU,onnxruntime:CPU", threads=threads, requests=requests, cache=False)
+    model = Model(tmp_path / "model.onnx", device="openvino:CPU,onnxruntime:CPU", cache=False, **settings)
     wrong = []
 
     def work(seed):
         rng = np.random.default_rng(seed)
-        for number in range(100):
+        for number in range(40):
             x, w = rng.standard_normal((1 + number % 4, 8)).astype(np.float32), rng.standard_normal((8, 4)).astype(np.float32)
             if number % 4 == 1:
                 x[0, 0] = np.nan  # for the next device

@@ -115,6 +115,22 @@ TEST(IrWriterTest, LayersOfTheIrStandInOrderAndEveryInputHasOneEdge) {
   EXPECT_EQ(edges.size(), inputs);
 }
 
+// So that a computation in 16 bits widens no weights of 16 bits to f32.
+TEST(IrWriterTest, ConversionsOfWeightsAreMarkedIfTheirTypesAreKept) {
+  const auto graph = small_graph({.weights = core::ElementType::kBF16});
+  const auto marks = [](const std::string& xml) {
+    return tags_of(xml, R"(<attribute name="decompression" version="0")").size();
+  };
+  EXPECT_EQ(marks(write_ir(*graph, 0).xml), 0U);
+  const std::string kept = write_ir(*graph, 0, {.keeps_types = true}).xml;
+  std::size_t of_weights = 0;
+  for (const Const& constant : constants_of(kept))
+    of_weights += constant.type == "bf16" ? 1U : 0U;
+  EXPECT_GT(of_weights, 0U);
+  EXPECT_EQ(marks(kept), of_weights);
+  EXPECT_EQ(marks(write_ir(*small_graph({}), 0, {.keeps_types = true}).xml), 0U);
+}
+
 TEST(IrWriterTest, NamesFromOutsideStayInsideTheirQuotes) {
   graph::GraphBuilder builder{core::FilePart()};
   const auto x = builder.add(

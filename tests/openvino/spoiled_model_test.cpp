@@ -51,6 +51,8 @@ TEST_F(SpoiledModelTest, ARunThatLacksMemoryIsTheOnlyOneThatFails) {
 }
 
 TEST_F(SpoiledModelTest, ARunThatWasUnderWayMeanwhileIsRepeated) {
+  options_.compile.hint = core::PerformanceHint::kThroughput;  // with one stream, runs are one by one
+  options_.compile.threads = 2;
   script(std::string(kNoMemoryForNine) + "on CPU hang 2\n");
   ASSERT_TRUE(place("cpu", kAnyLength).ok());
   ASSERT_TRUE(ask().status.ok());

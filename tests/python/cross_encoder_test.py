@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import copy
 import gc
+import json
 import pickle
 import threading
 import time
@@ -14,7 +15,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from support import CROSS_ENCODERS, RECORDED, TINY, close_while_used, good, recorded_query, use_after_fork
+from support import CROSS_ENCODERS, RECORDED, SOURCE, TINY, close_while_used, good, recorded_query, use_after_fork
 
 PAIRS = [tuple(pair) for pair in RECORDED["pairs"]]
 QUERY, DOCUMENTS, SCORES = recorded_query("bert")
@@ -473,3 +474,36 @@ with latebind.CrossEncoder(sys.argv[1], device="native") as model:
 gc.collect()
 """
     assert good(code, CROSS_ENCODERS / "bert", env={"PYTHONMALLOC": "debug", "PYTHONDEVMODE": "1"}) == ""
+
+
+RERANKERS = SOURCE / "tests" / "data" / "rerankers"
+JUDGED = json.loads((RERANKERS / "expected.json").read_text())
+
+
+@pytest.mark.parametrize("name", sorted(JUDGED["models"]))
+def test_language_models_score_as_the_reference_s_with_and_without_an_instruction(name):
+    wanted = JUDGED["models"][name]
+    pairs = JUDGED["pairs"]
+    with latebind.CrossEncoder(RERANKERS / name, device="native:CPU") as model:
+        numpy.testing.assert_allclose(model.predict(pairs), wanted["scores"], atol=1e-5)
+        numpy.testing.assert_allclose(model.predict(pairs, raw=True), wanted["logits"], atol=1e-5)
+        instructed = model.predict(pairs, raw=True, instruct=JUDGED["instruction"])
+        numpy.testing.assert_allclose(instructed, wanted["instructed"], atol=1e-5)
+        numpy.testing.assert_allclose(model.predict(pairs, raw=True, instruct=""), wanted["uninstructed"], atol=1e-5)
+
+
+def test_an_instruction_by_its_name_and_in_a_rank():
+    query = JUDGED["pairs"][0][0]
+    wanted = {text: score for (other, text), score in zip(JUDGED["pairs"], JUDGED["models"]["qwen3"]["instructed"], strict=True) if other == query}  # fmt: skip
+    with latebind.CrossEncoder(RERANKERS / "qwen3", device="native:CPU") as model:
+        ranked = model.rank(query, list(wanted), return_documents=True, raw=True, instruct=JUDGED["instruction"])
+        for each in ranked:
+            assert each["score"] == pytest.approx(wanted[each["text"]], abs=1e-5)
+        pair = JUDGED["pairs"][0]
+        assert model.predict(pair, prompt_name="web") == model.predict(pair)
+        assert model.predict(pair, prompt_name="other") == model.predict(pair, instruct="the words")
+        assert model.predict(pair, prompt_name="other") != model.predict(pair)
+        with pytest.raises(latebind.CallerError, match="no prompt 'nope'; it has: other, web"):
+            model.predict(pair, prompt_name="nope")
+        with pytest.raises(latebind.CallerError, match="prompt_name is 'web' and instruct is 'x'; give one of them"):
+            model.predict(pair, prompt_name="web", instruct="x")

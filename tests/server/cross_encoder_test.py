@@ -203,3 +203,49 @@ def test_bad_requests_for_labels(classifier, daemon):
     assert post(classifier, "/predict").status == 422
     assert post(classifier, "/predict", inputs=[["a"]] * 2049).status == 422
     assert post(classifier, "/predict", inputs="b " * 300, truncate=False).status == 413
+
+
+RERANKERS = SOURCE / "tests" / "data" / "rerankers"
+JUDGED = json.loads((RERANKERS / "expected.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def judge():
+    late = SOURCE / "tests" / "data" / "multi_vector_encoders" / "bert"
+    with Daemon("--device", "native:CPU", models=(f"judge={RERANKERS / 'qwen3'}", f"tiny={TINY}", f"late={late}")) as running:
+        yield running
+
+
+def judged(key, query):
+    pairs = [(i, text) for i, (other, text) in enumerate(JUDGED["pairs"]) if other == query and text]
+    return [text for _, text in pairs], [JUDGED["models"]["qwen3"][key][i] for i, _ in pairs]
+
+
+def test_a_language_model_takes_an_instruction(judge):
+    query = JUDGED["pairs"][0][0]
+    for key, given in (
+        ("logits", {}),
+        ("instructed", {"instruct": JUDGED["instruction"]}),
+        ("uninstructed", {"instruct": ""}),
+    ):
+        texts, wanted = judged(key, query)
+        found = post(judge, "/rerank", query=query, texts=texts, raw_scores=True, **given).json()
+        assert [one["index"] for one in found] == best_first(wanted)
+        for one in found:
+            assert one["score"] == pytest.approx(wanted[one["index"]], abs=1e-5)
+        for path in ("/v1/rerank", "/v2/rerank"):
+            found = post(judge, path, query=query, documents=texts, **given).json()["results"]
+            assert [one["index"] for one in found] == best_first(wanted)
+        found = post(judge, "/score", text_1=query, text_2=texts, **given).json()["data"]
+        assert best_first([one["score"] for one in found]) == best_first(wanted)
+        several = post(judge, "/score", text_1=[query] * len(texts), text_2=texts, **given).json()["data"]
+        assert [one["score"] for one in several] == pytest.approx([one["score"] for one in found], abs=1e-6)
+
+
+def test_only_cross_encoders_take_an_instruction(judge):
+    for path, body in (
+        ("/v1/rerank", {"query": "q", "documents": ["d"]}),
+        ("/score", {"text_1": "q", "text_2": ["d"]}),
+    ):
+        refused = post(judge, path, model="late", instruct="x", **body)
+        assert refused.status >= 400 and b"'instruct' is for cross-encoders, and late is none" in refused.body

@@ -69,6 +69,8 @@ Kernels with_int8(std::string_view name, Kernels kernels, Product product, const
   kernels.int8 = product;
   kernels.int8.attend = attention.attend;
   kernels.int8.attention_scratch = attention.attention_scratch;
+  kernels.int8.pack_keys = attention.pack_keys;
+  kernels.int8.packed_keys = attention.packed_keys;
   return kernels;
 }
 // Adds products in bf16 and in int8.

@@ -90,6 +90,23 @@ struct MutableRows {
   std::size_t stride = 0;
 };
 
+// The scores of graph::Disentangled for one head. A place is a row of its tables; distance d = t - s has the place
+// `span` + d if |d| ≤ `exact`.
+struct HeadPlaces {
+  // Both tables, packed by Product::pack_keys(); the rows of the first one are in the opposite order. Either may be
+  // null.
+  const float* keys = nullptr;
+  const float* queries = nullptr;
+  std::size_t span = 0;
+  std::size_t exact = 0;
+  // The place of each distance from -farthest - kPlacesBeyond on, and as a column of `keys` that of each distance s -
+  // t. The outermost ones apply to all larger distances as well.
+  const std::int32_t* of_distance = nullptr;
+  const std::int32_t* column_of_distance = nullptr;
+  std::size_t farthest = 0;
+};
+inline constexpr std::size_t kPlacesBeyond = 64;
+
 // Attention of one text and one head. The vectors of token t, `width` numbers long, are at t times the stride.
 struct AttentionHead {
   const float* query = nullptr;
@@ -111,6 +128,7 @@ struct AttentionHead {
   // to all larger distances as well. May be null.
   const float* distance_bias = nullptr;
   std::size_t farthest = 0;
+  const HeadPlaces* places = nullptr;  // may be null
   // Tokens farther away than this are not attended to.
   std::size_t window = SIZE_MAX;
   // If set, later tokens are not attended to.
@@ -143,9 +161,13 @@ struct Product {
   // have this product.
   void (*multiply)(const Rows& a, const Panels& b, std::size_t first_panel, std::size_t panel_count, const float* bias,
                    const MutableRows& y) = nullptr;
-  // Like graph::Attention, on numbers in f32. `scratch` has attention_scratch(tokens, width) numbers and is aligned.
+  // Like graph::Attention, on numbers in f32. `scratch` has attention_scratch(tokens, width, places) numbers and is
+  // aligned; places is 2 · HeadPlaces::span, or 0 without places.
   void (*attend)(const AttentionHead& head, float* scratch) = nullptr;
-  std::size_t (*attention_scratch)(std::size_t tokens, std::size_t width) = nullptr;
+  std::size_t (*attention_scratch)(std::size_t tokens, std::size_t width, std::size_t places) = nullptr;
+  // Packs rows of `width` numbers for HeadPlaces, into packed_keys(rows, width) numbers, which are aligned.
+  void (*pack_keys)(const Rows& rows, std::size_t width, float* panels) = nullptr;
+  std::size_t (*packed_keys)(std::size_t rows, std::size_t width) = nullptr;
 
   [[nodiscard]] constexpr bool is_there() const { return multiply != nullptr; }
   [[nodiscard]] constexpr std::size_t words(std::size_t width) const { return words_of(width, format, side_by_side); }

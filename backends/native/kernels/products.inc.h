@@ -859,6 +859,110 @@ LATEBIND_INLINE void add_distances(const AttentionHead& head, std::size_t token,
   add(end, head.tokens, bias[2 * farthest]);
 }
 
+// The numbers of `row` at the places of a vector of distances from `distance` on. Those of which both ends are exact
+// are consecutive from `exact_from`, the place of distance 0, on.
+LATEBIND_INLINE Vector at_places(const HeadPlaces& places, const std::int32_t* of_distance, std::ptrdiff_t distance,
+                                 const float* row, std::ptrdiff_t exact_from) {
+  constexpr auto kCount = static_cast<std::ptrdiff_t>(kLanes);
+  const auto exact = static_cast<std::ptrdiff_t>(places.exact);
+  const auto farthest = static_cast<std::ptrdiff_t>(places.farthest);
+  if (distance >= -exact && distance + kCount - 1 <= exact) return hn::LoadU(kTag, row + (exact_from + distance));
+  const std::int32_t* const all = of_distance + (farthest + static_cast<std::ptrdiff_t>(kPlacesBeyond));
+  if (distance >= farthest) return hn::Set(kTag, row[all[farthest]]);
+  if (distance + kCount - 1 <= -farthest) return hn::Set(kTag, row[all[-farthest]]);
+  return hn::GatherIndex(kTag, row, hn::LoadU(IntTag(), all + distance));
+}
+static_assert(kLanes <= kPlacesBeyond);
+
+// The panels with the columns from one to another.
+struct PanelRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+LATEBIND_INLINE PanelRange panels_of(std::size_t first_column, std::size_t last_column) {
+  const std::size_t first = first_column / kPanelColumns;
+  return {first, last_column / kPanelColumns + 1 - first};
+}
+
+// The entry of the table for a distance of any size.
+LATEBIND_INLINE std::size_t place_of(const HeadPlaces& places, const std::int32_t* of_distance,
+                                     std::ptrdiff_t distance) {
+  const auto farthest = static_cast<std::ptrdiff_t>(places.farthest);
+  const std::ptrdiff_t near = distance > farthest ? farthest : distance < -farthest ? -farthest : distance;
+  return static_cast<std::size_t>(of_distance[near + farthest + static_cast<std::ptrdiff_t>(kPlacesBeyond)]);
+}
+
+// Computes products[s] = key s times the table of queries, for all places that the distances of key s to tokens of the
+// text have. `converted` has room for kScoreRows keys.
+template <class Attention>
+LATEBIND_INLINE void multiply_keys(const AttentionHead& head, float* converted, float* products) {
+  using Arithmetic = typename Attention::Arithmetic;
+  const HeadPlaces& places = *head.places;
+  const std::size_t stride = up_to_panel(2 * places.span);
+  const Panels panels{places.queries, head.width, stride};
+  for (std::size_t first = 0; first < head.tokens; first += kScoreRows) {
+    if (head.is_over != nullptr && head.is_over(head.context)) return;
+    const std::size_t rows = smaller(kScoreRows, head.tokens - first);
+    const Rows keys =
+        Attention::rows_of({head.key + first * head.key_stride, rows, head.key_stride}, head.width, converted);
+    const PanelRange range =
+        panels_of(place_of(places, places.of_distance, -static_cast<std::ptrdiff_t>(first + rows - 1)),
+                  place_of(places, places.of_distance, static_cast<std::ptrdiff_t>(head.tokens - 1 - first)));
+    multiply<Arithmetic>(keys, panels, range.first, range.count, nullptr, {products + first * stride, rows, stride});
+  }
+}
+
+// Adds these products to the scores of the tokens from `first` on. A key's products with consecutive tokens are mostly
+// consecutive, and are transposed in registers.
+LATEBIND_INLINE void add_key_places(const AttentionHead& head, const float* products, std::size_t first,
+                                    const MutableRows& scores) {
+  const HeadPlaces& places = *head.places;
+  const std::size_t stride = up_to_panel(2 * places.span);
+  for (std::size_t s = 0; s < head.tokens; s += kLanes) {
+    for (std::size_t r = 0; r < scores.count; r += kLanes) {
+      Vector block[kLanes];
+      LATEBIND_UNROLL
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        const std::ptrdiff_t distance = static_cast<std::ptrdiff_t>(first + r) - static_cast<std::ptrdiff_t>(s + i);
+        block[i] = s + i < head.tokens ? at_places(places, places.of_distance, distance, products + (s + i) * stride,
+                                                   static_cast<std::ptrdiff_t>(places.span))
+                                       : hn::Zero(kTag);
+      }
+      transpose(block);
+      LATEBIND_UNROLL
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        if (r + i >= scores.count) break;
+        float* const to = scores.data + (r + i) * scores.stride + s;
+        hn::StoreU(hn::Add(hn::LoadU(kTag, to), block[i]), kTag, to);
+      }
+    }
+  }
+}
+
+// Adds the products of the queries from `first` on with the table of keys. `products` has room for kScoreRows rows of
+// all places.
+template <class Arithmetic>
+LATEBIND_INLINE void add_query_places(const AttentionHead& head, const Rows& query, std::size_t first, float* products,
+                                      const MutableRows& scores) {
+  const HeadPlaces& places = *head.places;
+  const std::size_t stride = up_to_panel(2 * places.span);
+  const std::int32_t* const columns = places.column_of_distance;
+  const PanelRange range = panels_of(
+      place_of(places, columns, -static_cast<std::ptrdiff_t>(first + query.count - 1)),
+      place_of(places, columns, static_cast<std::ptrdiff_t>(head.tokens - 1) - static_cast<std::ptrdiff_t>(first)));
+  multiply<Arithmetic>(query, {places.keys, head.width, stride}, range.first, range.count, nullptr,
+                       {products, query.count, stride});
+  for (std::size_t r = 0; r < query.count; ++r) {
+    float* const row = scores.data + r * scores.stride;
+    for (std::size_t s = 0; s < head.tokens; s += kLanes) {
+      const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(s) - static_cast<std::ptrdiff_t>(first + r);
+      const Vector more =
+          at_places(places, columns, ahead, products + r * stride, static_cast<std::ptrdiff_t>(places.span) - 1);
+      hn::StoreU(hn::Add(hn::LoadU(kTag, row + s), more), kTag, row + s);
+    }
+  }
+}
+
 // The token after the last one that `token` attends to.
 LATEBIND_INLINE std::size_t end_of_sight(const AttentionHead& head, std::size_t token) {
   const std::size_t further = head.causal ? 0 : head.window;
@@ -877,14 +981,31 @@ LATEBIND_INLINE float soften_sight(const AttentionHead& head, std::size_t token,
   return first == end ? 0.0F : soften(scores + first, end - first, head.scale);
 }
 
-// The size of keys and values as panels, queries, and scores.
+// The size of keys and values as panels, queries, scores, and the products of queries and of keys with places.
 template <class Attention>
-std::size_t attention_scratch(std::size_t tokens, std::size_t width) {
+std::size_t attention_scratch(std::size_t tokens, std::size_t width, std::size_t places) {
   using Arithmetic = typename Attention::Arithmetic;
   return up_to_panel(tokens) * operand_words<Arithmetic>(width) +
          up_to_panel(width) * operand_words<Arithmetic>(tokens) +
          (Attention::kConverts ? up_to_panel(kScoreRows * operand_words<Arithmetic>(width)) : 0) +
-         kScoreRows * up_to_panel(tokens);
+         kScoreRows * up_to_panel(tokens) + (kScoreRows + tokens) * up_to_panel(places);
+}
+
+template <class Attention>
+std::size_t packed_keys(std::size_t rows, std::size_t width) {
+  return up_to_panel(rows) * operand_words<typename Attention::Arithmetic>(width);
+}
+
+template <class Attention>
+void pack_keys(const Rows& rows, std::size_t width, float* panels) {
+  AttentionHead head;
+  head.key = rows.data;
+  head.key_stride = rows.stride;
+  head.tokens = rows.count;
+  head.width = width;
+  const std::size_t words = operand_words<typename Attention::Arithmetic>(width);
+  for (std::size_t first = 0; first < rows.count; first += kPanelColumns)
+    put_keys<Attention>(head, first, smaller(rows.count - first, kPanelColumns), panels + first * words);
 }
 
 template <class Attention>
@@ -908,6 +1029,10 @@ void attend(const AttentionHead& head, float* scratch) {
   }
   float* const queries = values + padded_width * value_words;
   float* const scores = queries + (Attention::kConverts ? up_to_panel(kScoreRows * key_words) : 0);
+  // The products with places.
+  float* const near_queries = scores + kScoreRows * padded_tokens;
+  float* const near_keys = near_queries + kScoreRows * up_to_panel(head.places != nullptr ? 2 * head.places->span : 0);
+  if (head.places != nullptr && head.places->queries != nullptr) multiply_keys<Attention>(head, queries, near_keys);
   const Panels key_panels{keys, width, tokens};
   const Panels value_panels{values, tokens, width};
   for (std::size_t first = 0; first < tokens; first += kScoreRows) {
@@ -920,6 +1045,11 @@ void attend(const AttentionHead& head, float* scratch) {
     const std::size_t panels_end = up_to_panel(end_of_sight(head, first + rows - 1)) / kPanelColumns;
     if (nearest < panels_end)
       multiply<Arithmetic>(query, key_panels, nearest, panels_end - nearest, nullptr, {scores, rows, padded_tokens});
+    if (head.places != nullptr) {
+      const MutableRows all{scores, rows, padded_tokens};
+      if (head.places->keys != nullptr) add_query_places<Arithmetic>(head, query, first, near_queries, all);
+      if (head.places->queries != nullptr) add_key_places(head, near_keys, first, all);
+    }
     float inverse[kScoreRows];
     // All scores that were computed now, also those of padding columns, which nobody reads.
     const std::size_t seen = nearest < panels_end ? (panels_end - nearest) * kPanelColumns : 0;
@@ -945,7 +1075,9 @@ constexpr Product kF32Product{.format = Format::kF32,
                               .convert = nullptr,
                               .multiply = multiply<F32>,
                               .attend = attend<F32Attention>,
-                              .attention_scratch = attention_scratch<F32Attention>};
+                              .attention_scratch = attention_scratch<F32Attention>,
+                              .pack_keys = pack_keys<F32Attention>,
+                              .packed_keys = packed_keys<F32Attention>};
 #if defined(LATEBIND_HAS_BF16) || defined(LATEBIND_HAS_F16)
 template <class Arithmetic>
 constexpr Product kPairProduct{.format = Arithmetic::kFormat,
@@ -953,7 +1085,9 @@ constexpr Product kPairProduct{.format = Arithmetic::kFormat,
                                .convert = convert_pairs<Arithmetic>,
                                .multiply = multiply<Arithmetic>,
                                .attend = attend<PairAttention<Arithmetic>>,
-                               .attention_scratch = attention_scratch<PairAttention<Arithmetic>>};
+                               .attention_scratch = attention_scratch<PairAttention<Arithmetic>>,
+                               .pack_keys = pack_keys<PairAttention<Arithmetic>>,
+                               .packed_keys = packed_keys<PairAttention<Arithmetic>>};
 #endif
 #if defined(LATEBIND_HAS_BF16)
 constexpr Product kBF16Product = kPairProduct<BF16>;

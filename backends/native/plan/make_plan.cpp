@@ -29,7 +29,7 @@ void Planner::count_uses() {
   };
   for (const Node& node : graph_.nodes()) {
     std::visit(
-        Cases{[](const graph::Input&) {}, [](const graph::RowLookup&) {},
+        Cases{[](const graph::Input&) {}, [](const graph::RowLookup&) {}, [](const graph::WholeTable&) {},
               [&](const graph::Lookup& op) { use({op.ids}); }, [&](const graph::PositionLookup& op) { use({op.ids}); },
               [&](const graph::Add& op) {
                 use({op.a, op.b});
@@ -37,9 +37,15 @@ void Planner::count_uses() {
               [&](const graph::Multiply& op) {
                 use({op.a, op.b});
               },
-              [&](const graph::Scale& op) { use({op.x}); }, [&](const graph::Linear& op) { use({op.x}); },
+              [&](const graph::Scale& op) { use({op.x}); }, [&](const graph::Columns& op) { use({op.x}); },
+              [&](const graph::Linear& op) { use({op.x}); },
+              [&](const graph::Convolution& op) {
+                use({op.x, op.mask});
+              },
               [&](const graph::Attention& op) {
                 use({op.query, op.key, op.value, op.mask});
+                if (op.disentangled && op.disentangled->keys) use({*op.disentangled->keys});
+                if (op.disentangled && op.disentangled->queries) use({*op.disentangled->queries});
               },
               [&](const graph::ShortConvolution& op) {
                 use({op.x, op.mask});

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "backends/native/memory/weights.h"
+#include "backends/native/plan/place_tables.h"
 #include "core/graph/graph.h"
 #include "core/result.h"
 
@@ -54,6 +55,22 @@ struct AddRows {
 struct MultiplyRows {
   Slot x = 0;
   Slot y = 0;
+};
+
+// y = of each `width` columns of x, `count` from `first` on
+struct TakeColumns {
+  Slot x = 0;
+  Slot y = 0;
+  std::size_t width = 1;
+  std::size_t first = 0;
+  std::size_t count = 1;
+};
+
+// y[t, i · count + k] = x[t + k - (count - 1) / 2, i], 0 beyond the ends of the text
+struct Neighbours {
+  Slot x = 0;
+  Slot y = 0;
+  std::size_t count = 1;  // odd
 };
 
 // x rotated by its positions, head by head
@@ -116,6 +133,7 @@ struct Attend {
   float scale = 1;
   float soft_cap = 0;                      // 0: none
   std::optional<std::size_t> distances{};  // index in Plan::distances
+  std::optional<std::size_t> places{};     // index in Plan::places
   std::size_t window = SIZE_MAX;
   bool causal = false;
 };
@@ -161,8 +179,8 @@ struct Normalize {
 };
 
 struct Step {
-  std::variant<LookUp, AddTerms, Copy, AddRows, MultiplyRows, Scale, Rope, Convert, Multiply, Norm, RmsNorm, Activate,
-               Choose, Normalize, Attend, Convolve, Widen, Narrow>
+  std::variant<LookUp, AddTerms, Copy, AddRows, MultiplyRows, Scale, TakeColumns, Neighbours, Rope, Convert, Multiply,
+               Norm, RmsNorm, Activate, Choose, Normalize, Attend, Convolve, Widen, Narrow>
       what;
   // If threads share steps, all of them must have finished the earlier steps.
   bool waits = false;
@@ -170,8 +188,9 @@ struct Step {
   // Whether it takes all tokens of the texts at once: those of attention and convolutions depend on one another, and
   // each expert's matrices are read once for all tokens that use it.
   [[nodiscard]] bool takes_all() const {
-    return std::holds_alternative<Attend>(what) || std::holds_alternative<Convolve>(what) ||
-           std::holds_alternative<Widen>(what) || std::holds_alternative<Narrow>(what);
+    return std::holds_alternative<Attend>(what) || std::holds_alternative<Neighbours>(what) ||
+           std::holds_alternative<Convolve>(what) || std::holds_alternative<Widen>(what) ||
+           std::holds_alternative<Narrow>(what);
   }
 };
 
@@ -244,6 +263,7 @@ struct Plan {
   PackedMatrices matrices;
   std::vector<RopeTable> ropes;
   std::vector<DistanceTable> distances;
+  std::vector<PlaceTable> places;
   std::size_t positions_max = 0;                // tokens of a text; 0: any number
   std::optional<CountedPlaces> counted_places;  // std::nullopt: a token's place is its position in the text
   bool by_distance = false;                     // attention depends on the distance between two tokens

@@ -181,7 +181,48 @@ Status Planner::plan(std::uint32_t node, const graph::Scale& op) {
   return in_place("scaling", node, op.x, Scale{.factor = op.factor});
 }
 
+Status Planner::plan(std::uint32_t node, const graph::Columns& op) {
+  LB_ASSIGN_OR_RETURN(const Slot x, slot_of("columns", op.x));
+  const auto width = static_cast<std::size_t>(op.width);
+  const auto count = static_cast<std::size_t>(op.count);
+  const Slot y = take_slot(plan_.widths[x] / width * count);
+  add(TakeColumns{.x = x, .y = y, .width = width, .first = static_cast<std::size_t>(op.first), .count = count});
+  release(op.x);
+  put(node, y);
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::Convolution& op) {
+  LB_ASSIGN_OR_RETURN(const Slot x, slot_of("convolution", op.x));
+  LB_RETURN_IF_ERROR(set_mask(op.mask));
+  plan_.by_distance = true;
+  // A product of each token's neighbourhood, whose numbers are in the order of the weight's.
+  graph::Weight matrix = op.weight;
+  const std::int64_t columns = op.weight.shape[1] * op.weight.shape[2];
+  matrix.shape = core::Shape{op.weight.shape[0], columns};
+  const auto width = static_cast<std::size_t>(columns);
+  const Slot near = take_slot(width);
+  add(Neighbours{.x = x, .y = near, .count = static_cast<std::size_t>(op.weight.shape[2])});
+  release(op.x);
+  Slot operand = near;
+  if (plan_.product.convert != nullptr) {
+    operand = take_slot(plan_.product.operand_words(width));
+    add(Convert{.x = near, .y = operand});
+    free_.push_back(near);
+  }
+  const Slot y = take_slot(static_cast<std::size_t>(op.weight.shape[0]));
+  LB_ASSIGN_OR_RETURN(std::vector<float> bias, bias_of(op.bias, op.weight));
+  add(Multiply{.x = operand, .y = y, .matrix = plan_.matrices.add(matrix), .bias = std::move(bias)});
+  free_.push_back(operand);
+  put(node, y);
+  return {};
+}
+
 Status Planner::plan(std::uint32_t node, const graph::Linear& op) {
+  if (const auto* const rows = std::get_if<std::shared_ptr<const FixedRows>>(&forms_[op.x.node])) {
+    end_use(op.x);
+    return plan_fixed(node, *rows, op);
+  }
   LB_ASSIGN_OR_RETURN(const Slot from, slot_of("linear", op.x));
   const Slot x = converted(op.x, from);
   const Slot y = take_slot(static_cast<std::size_t>(op.weight.shape[0]));
@@ -199,7 +240,7 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
   LB_RETURN_IF_ERROR(set_mask(op.mask));
   const bool has_bias = op.distance_bias || op.linear_bias;
   if (has_bias && op.scale == 0) return unsupported("attention by distance alone");
-  if (has_bias || op.window || op.causal) plan_.by_distance = true;
+  if (has_bias || op.disentangled || op.window || op.causal) plan_.by_distance = true;
   if (op.may_be_unattended) plan_.may_be_unattended = true;
   std::optional<std::size_t> distances;
   if (op.distance_bias) {
@@ -211,6 +252,10 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
   }
   const auto heads = static_cast<std::size_t>(op.heads);
   const auto key_heads = static_cast<std::size_t>(op.key_heads);
+  std::optional<std::size_t> places;
+  if (op.disentangled) {
+    LB_ASSIGN_OR_RETURN(places, places_of(*op.disentangled, heads, plan_.widths[query] / heads));
+  }
   if (op.rotary) {
     limit_positions(static_cast<std::size_t>(op.rotary->positions));
     query = rotated(op.query, query, *op.rotary, heads);
@@ -226,6 +271,7 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
              .scale = op.scale,
              .soft_cap = op.soft_cap.value_or(0),
              .distances = distances,
+             .places = places,
              .window = op.window ? static_cast<std::size_t>(*op.window) : SIZE_MAX,
              .causal = op.causal});
   if (op.rotary) {
@@ -291,6 +337,10 @@ Status Planner::plan(std::uint32_t node, const graph::Experts& op) {
 }
 
 Status Planner::plan(std::uint32_t node, const graph::LayerNorm& op) {
+  if (const auto* const rows = std::get_if<std::shared_ptr<const FixedRows>>(&forms_[op.x.node])) {
+    end_use(op.x);
+    return plan_fixed(node, **rows, op);
+  }
   LB_ASSIGN_OR_RETURN(const Slot x, slot_of("layer norm", op.x));
   const Slot y = end_use(op.x) ? x : take_slot(plan_.widths[x]);
   LB_ASSIGN_OR_RETURN(std::vector<float> weight, files_.numbers(op.weight));

@@ -48,7 +48,7 @@ class Planner {
     std::vector<Table> by_position;
     std::vector<float> constant;
   };
-  using Form = std::variant<Unset, InSlot, Terms>;
+  using Form = std::variant<Unset, InSlot, Terms, std::shared_ptr<const FixedRows>, FixedProduct>;
 
   // The error for what `native` does not compute.
   static core::Status unsupported(std::string what);
@@ -89,6 +89,11 @@ class Planner {
   std::size_t distances_of(const graph::LinearBias& bias, float scale);
   // The matrices of the experts, whose rows follow one another.
   core::Result<std::vector<std::size_t>> matrices_of(const graph::Weight& all, std::size_t experts, bool is_transposed);
+  // The index in Plan::places.
+  core::Result<std::size_t> places_of(const graph::Disentangled& terms, std::size_t heads, std::size_t width);
+  // Plans an operator on rows of weights alone.
+  core::Status plan_fixed(std::uint32_t node, const FixedRows& rows, const graph::LayerNorm& op);
+  core::Status plan_fixed(std::uint32_t node, std::shared_ptr<const FixedRows> rows, const graph::Linear& op);
   core::Result<std::size_t> input_of(graph::Value value);
   core::Status set_mask(graph::Value value);
   // Limits the number of tokens of a text.
@@ -114,10 +119,13 @@ class Planner {
   core::Status plan(std::uint32_t node, const graph::Lookup& op);
   core::Status plan(std::uint32_t node, const graph::PositionLookup& op);
   core::Status plan(std::uint32_t node, const graph::RowLookup& op);
+  core::Status plan(std::uint32_t node, const graph::WholeTable& op);
   core::Status plan(std::uint32_t node, const graph::Add& op);
   core::Status plan(std::uint32_t node, const graph::Multiply& op);
   core::Status plan(std::uint32_t node, const graph::Scale& op);
+  core::Status plan(std::uint32_t node, const graph::Columns& op);
   core::Status plan(std::uint32_t node, const graph::Linear& op);
+  core::Status plan(std::uint32_t node, const graph::Convolution& op);
   core::Status plan(std::uint32_t node, const graph::Attention& op);
   core::Status plan(std::uint32_t node, const graph::ShortConvolution& op);
   core::Status plan(std::uint32_t node, const graph::Experts& op);

@@ -13,6 +13,8 @@
 #include "core/json/read.h"
 #include "core/text/quote.h"
 #include "embedding/tokenizer/vocabulary_files/added_beside.h"
+#include "embedding/tokenizer/vocabulary_files/class_beside.h"
+#include "embedding/tokenizer/vocabulary_files/deberta_parts.h"
 #include "embedding/tokenizer/vocabulary_files/json_parts.h"
 #include "embedding/tokenizer/vocabulary_files/making_classes.h"
 #include "embedding/tokenizer/vocabulary_files/sentence_piece_parts.h"
@@ -63,6 +65,7 @@ class ClassCheck {
         LB_RETURN_IF_ERROR(check_word_pieces());
         return check_around("cls_token", "sep_token");
       case Maker::kRoberta:
+      case Maker::kDeberta:
         LB_RETURN_IF_ERROR(check_prefix_space(flag_in(bytes(), "add_prefix_space", true), false));
         return check_around("cls_token", "sep_token");
       case Maker::kGpt2:
@@ -80,6 +83,8 @@ class ClassCheck {
                                       part_of_type(normalizers_, "Lowercase") != nullptr, "lower case"));
         return check_flag("keep_accents", false, part_of_type(normalizers_, "StripAccents") == nullptr,
                           "accents that stay");
+      case Maker::kDebertaV2:
+        return check_around("cls_token", "sep_token");
       case Maker::kT5:
         LB_RETURN_IF_ERROR(check_extra_ids(config_, root_));
         return check_end_of_t5();
@@ -93,11 +98,9 @@ class ClassCheck {
 
   // Replaces the parts by those that a class for SentencePiece models makes. They differ from those of an accepted file
   // where a map of characters leaves spaces other than U+0020, and in properties of the model that no file can express.
-  void remake(Json& root) const {
-    if (made_by_.maker == Maker::kLlama) {
-      make_llama_parts(config_, root);
-      return;
-    }
+  void remake(Json& root, const ModelLists& lists) const {
+    if (made_by_.maker == Maker::kLlama) return make_llama_parts(config_, root);
+    if (made_by_.maker == Maker::kDebertaV2) return remake_as_deberta(root, lists);
     const bool is_t5 = made_by_.maker == Maker::kT5;
     const SentencePieceOptions options{.add_prefix_space = is_t5 || has_prefix_space(),
                                        .is_albert = made_by_.maker == Maker::kAlbert,
@@ -115,6 +118,14 @@ class ClassCheck {
   }
 
  private:
+  void remake_as_deberta(Json& root, const ModelLists& lists) const {
+    make_deberta_parts(config_, root);
+    const auto model = root.find("model");
+    if (model == nullptr || !model->is_object()) return;
+    (*model)["byte_fallback"] = false;
+    const TokenByRole unknown = token_by_role(beside_, "unk_token", "[UNK]");
+    (*model)["unk_id"] = deberta_unknown(lists, unknown.text.value_or(""), config_);
+  }
   // These classes treat null as false.
   [[nodiscard]] bool true_or_null(const char* key) const {
     return config_ == nullptr || !config_->is_object() || !config_->contains(key);
@@ -157,6 +168,7 @@ class ClassCheck {
         }
         return other_word_pieces();
       case Maker::kRoberta:
+      case Maker::kDeberta:
       case Maker::kGpt2:
         if (normalizer_ != nullptr) return says("normalizer", normalizer_, "missing");
         if (text_in(pre_tokenizer_, "type") == "ByteLevel" && flag_in(pre_tokenizer_, "use_regex", true)) {
@@ -178,6 +190,7 @@ class ClassCheck {
       case Maker::kAlbert:
         if (part_of_type(pre_tokenizers_, "Metaspace") != nullptr) return {};
         return says("pre_tokenizer", pre_tokenizer_, "Metaspace");
+      case Maker::kDebertaV2:
       case Maker::kT5:
       case Maker::kLlama:
       case Maker::kOther:
@@ -298,7 +311,8 @@ class ClassCheck {
 
   // Checks the tokens around a text: the class puts those of these roles there, whatever tokenizer.json has.
   [[nodiscard]] Status check_around(std::string_view before, std::string_view behind) const {
-    const bool is_bert = made_by_.maker == Maker::kBert;
+    const bool is_bert =
+        made_by_.maker == Maker::kBert || made_by_.maker == Maker::kDeberta || made_by_.maker == Maker::kDebertaV2;
     const std::pair<std::string_view, std::string_view> roles[] = {{before, is_bert ? "[CLS]" : "<s>"},
                                                                    {behind, is_bert ? "[SEP]" : "</s>"}};
     const std::array<std::string, 2> around = tokens_around(root_);
@@ -333,50 +347,9 @@ bool has_byte_level(const Json& root) {
          part_of_type(parts_of(member(&root, "decoder"), "decoders"), "ByteLevel") != nullptr;
 }
 
-struct FoundClass {
-  const MakingClass* made_by = nullptr;  // null: a class that keeps the parts of tokenizer.json
-  std::string_view named_in{};           // the file; empty if the kind of network alone implies it
-};
-
-const MakingClass* making_class(std::string_view name) {
-  const auto* const found = std::ranges::find(kMakingClasses, without_fast(name), &MakingClass::name);
-  return found == kMakingClasses.end() ? nullptr : found;
-}
-
-FoundClass class_beside(const BesideTokenizerJson& beside) {
-  // For these networks, the class does not matter.
-  if (beside.network.needs_tokenizer_json) return {};
-  std::string_view named_in = kTokenizerConfigFile;
-  if (beside.network.is_always_used) return {.made_by = making_class(beside.network.tokenizer_class)};
-  std::string_view name = text_in(beside.tokenizer_config ? &*beside.tokenizer_config : nullptr, "tokenizer_class");
-  if (name.empty()) {
-    named_in = "config.json";
-    name = text_in(beside.config ? &*beside.config : nullptr, "tokenizer_class");
-  }
-  if (name.empty()) {
-    named_in = {};
-    name = beside.network.tokenizer_class;
-  }
-  return {.made_by = making_class(name), .named_in = named_in};
-}
-
-bool makes_sentence_pieces(const FoundClass& found) {
-  if (found.made_by == nullptr) return false;
-  switch (found.made_by->maker) {
-    case Maker::kXlmRoberta:
-    case Maker::kCamembert:
-    case Maker::kAlbert:
-    case Maker::kT5:
-    case Maker::kLlama:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
-Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, Json& root) {
+Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, Json& root, const ModelLists& lists) {
   LB_RETURN_IF_ERROR(check_added_beside(beside, root));
   take_flags_beside(beside, root);
   const FoundClass found = class_beside(beside);
@@ -385,7 +358,7 @@ Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, Json& root)
   if (found.made_by->name == "LlamaTokenizer" && has_byte_level(root)) return {};
   const ClassCheck check(beside, root, *found.made_by, found.named_in);
   LB_RETURN_IF_ERROR(check.check());
-  if (makes_sentence_pieces(found)) check.remake(root);
+  if (makes_sentence_pieces(found)) check.remake(root, lists);
   return {};
 }
 

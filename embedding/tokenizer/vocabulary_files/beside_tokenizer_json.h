@@ -9,6 +9,7 @@
 
 #include "core/json/value.h"
 #include "core/status.h"
+#include "embedding/tokenizer/json_document.h"
 #include "embedding/tokenizer/json_number.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
@@ -23,11 +24,12 @@ struct BesideTokenizerJson {
   TokenizerOfNetwork network{};
 };
 
-// Applies the files to `root`, the tokenizer.json as read_json_document() gives it, whose own errors are left to its
-// reader. Added tokens get the flags of "added_tokens_decoder". If a class for SentencePiece models is named,
-// normalizer, pre-tokenizer and model are rebuilt as that class does. Returns kUnsupported, naming file, key and
+// Applies the files to `root`, the tokenizer.json as read_json_document() gives it with its lists, whose own errors are
+// left to its reader. Added tokens get the flags of "added_tokens_decoder". If a class for SentencePiece models is
+// named, normalizer, pre-tokenizer and model are rebuilt as that class does. Returns kUnsupported, naming file, key and
 // remedy, if these files would change ids in any other way.
-[[nodiscard]] core::Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, core::Json& root);
+[[nodiscard]] core::Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, core::Json& root,
+                                                      const ModelLists& lists = {});
 
 // How to round the scores of a tokenizer.json: those classes get them from Python's parser.
 [[nodiscard]] NumberRounding rounding_beside(const BesideTokenizerJson& beside);

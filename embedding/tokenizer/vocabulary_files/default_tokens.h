@@ -44,6 +44,11 @@ inline constexpr std::array kTokensOfAlbert{
     DefaultToken{SpecialTokens::kUnk, "<unk>"},  DefaultToken{SpecialTokens::kSep, "[SEP]"},
     DefaultToken{SpecialTokens::kPad, "<pad>"},  DefaultToken{SpecialTokens::kCls, "[CLS]"},
     DefaultToken{SpecialTokens::kMask, "[MASK]"}};
+inline constexpr std::array kTokensOfDeberta{
+    DefaultToken{SpecialTokens::kBos, "[CLS]"},  DefaultToken{SpecialTokens::kEos, "[SEP]"},
+    DefaultToken{SpecialTokens::kUnk, "[UNK]"},  DefaultToken{SpecialTokens::kSep, "[SEP]"},
+    DefaultToken{SpecialTokens::kPad, "[PAD]"},  DefaultToken{SpecialTokens::kCls, "[CLS]"},
+    DefaultToken{SpecialTokens::kMask, "[MASK]"}};
 inline constexpr std::array kTokensOfT5{DefaultToken{SpecialTokens::kEos, "</s>"},
                                         DefaultToken{SpecialTokens::kUnk, "<unk>"},
                                         DefaultToken{SpecialTokens::kPad, "<pad>"}};

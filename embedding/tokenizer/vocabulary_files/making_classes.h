@@ -26,6 +26,8 @@ enum class Maker : std::uint8_t {
   kXlmRoberta,
   kCamembert,
   kAlbert,
+  kDeberta,
+  kDebertaV2,
   kT5,
   kLlama,
   kOther,
@@ -53,18 +55,18 @@ inline constexpr std::array kMakingClasses{
     MakingClass{"XLMRobertaTokenizer", Maker::kXlmRoberta, "Unigram"},
     MakingClass{"CamembertTokenizer", Maker::kCamembert, "Unigram"},
     MakingClass{"AlbertTokenizer", Maker::kAlbert, "Unigram"},
+    MakingClass{"DebertaTokenizer", Maker::kDeberta, "BPE"},
+    MakingClass{"DebertaV2Tokenizer", Maker::kDebertaV2, "Unigram"},
     MakingClass{"T5Tokenizer", Maker::kT5, "Unigram"},
     MakingClass{"LlamaTokenizer", Maker::kLlama, "BPE"},
     MakingClass{"CLIPTokenizer", Maker::kOther, "BPE"},
     MakingClass{"CohereTokenizer", Maker::kOther, "BPE"},
-    MakingClass{"DebertaTokenizer", Maker::kOther, "BPE"},
     MakingClass{"GPTNeoXTokenizer", Maker::kOther, "BPE"},
     MakingClass{"HerbertTokenizer", Maker::kOther, "BPE"},
     MakingClass{"NllbTokenizer", Maker::kOther, "BPE"},
     MakingClass{"OpenAIGPTTokenizer", Maker::kOther, "BPE"},
     MakingClass{"WhisperTokenizer", Maker::kOther, "BPE"},
     MakingClass{"BarthezTokenizer", Maker::kOther, "Unigram"},
-    MakingClass{"DebertaV2Tokenizer", Maker::kOther, "Unigram"},
     MakingClass{"MBartTokenizer", Maker::kOther, "Unigram"},
     MakingClass{"PegasusTokenizer", Maker::kOther, "Unigram"},
     MakingClass{"RemBertTokenizer", Maker::kOther, "Unigram"},
@@ -96,6 +98,9 @@ inline constexpr const char* kQwenWords =
       return kTokensOfGemma;
     case Maker::kAlbert:
       return kTokensOfAlbert;
+    case Maker::kDeberta:
+    case Maker::kDebertaV2:
+      return kTokensOfDeberta;
     case Maker::kT5:
       return kTokensOfT5;
     case Maker::kLlama:

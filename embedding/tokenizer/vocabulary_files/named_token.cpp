@@ -25,8 +25,28 @@ std::span<const DefaultToken> default_tokens(Kind kind) {
       return kTokensOfQwen2;
     case Kind::kAlbert:
       return kTokensOfAlbert;
+    case Kind::kDeberta:
+    case Kind::kDebertaV2:
+      return kTokensOfDeberta;
     default:
       return kTokensOfRoberta;
+  }
+}
+
+void give_flags_of_class(Kind kind, SpecialTokens& tokens) {
+  const auto change = [&tokens](Role role, bool lstrip, bool special) {
+    auto& token = tokens.at(role);
+    if (!token || !token->is_text) return;
+    token->is_text = false;
+    token->lstrip = lstrip;
+    token->special = special;
+  };
+  if (kind == Kind::kMpnet) {
+    for (const Role role : {Role::kBos, Role::kEos, Role::kSep, Role::kCls, Role::kUnk, Role::kPad})
+      change(role, false, false);
+    change(Role::kMask, true, false);
+  } else if (kind == Kind::kCamembert) {
+    change(Role::kMask, true, true);
   }
 }
 

@@ -18,6 +18,9 @@ namespace latebind::embedding {
 // The tokens that a class of this kind uses if no file names them.
 [[nodiscard]] std::span<const DefaultToken> default_tokens(TokenizerClass::Kind kind);
 
+// Gives tokens that are texts the flags that a class of this kind gives them.
+void give_flags_of_class(TokenizerClass::Kind kind, SpecialTokens& tokens);
+
 // The text of the token with this role, from the files beside any tokenizer, with or without a tokenizer.json, or else
 // from the class that tokenizer_config.json names; empty if neither has one. kInvalidModel names the key.
 [[nodiscard]] core::Result<std::string> named_token(const std::optional<core::Json>& tokenizer_config,

@@ -34,6 +34,8 @@ constexpr std::array kClasses{
     TokenizerClass{"XLMRobertaTokenizer", Kind::kXlmRoberta, kSentencePieces},
     TokenizerClass{"CamembertTokenizer", Kind::kCamembert, kSentencePieces},
     TokenizerClass{"AlbertTokenizer", Kind::kAlbert, "spiece.model"},
+    TokenizerClass{"DebertaTokenizer", Kind::kDeberta, kBytePairs, kMerges},
+    TokenizerClass{"DebertaV2Tokenizer", Kind::kDebertaV2, "spm.model"},
 };
 
 // `name` is that of an unknown class, or empty.

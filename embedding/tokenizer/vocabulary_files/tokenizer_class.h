@@ -36,7 +36,18 @@ inline constexpr std::string_view kAddedTokensFile = "added_tokens.json";
 }
 
 struct TokenizerClass {
-  enum class Kind : std::uint8_t { kBert, kMpnet, kRoberta, kGpt2, kQwen2, kXlmRoberta, kCamembert, kAlbert };
+  enum class Kind : std::uint8_t {
+    kBert,
+    kMpnet,
+    kRoberta,
+    kGpt2,
+    kQwen2,
+    kXlmRoberta,
+    kCamembert,
+    kAlbert,
+    kDeberta,
+    kDebertaV2
+  };
 
   std::string_view name;  // without_fast()
   Kind kind = Kind::kBert;

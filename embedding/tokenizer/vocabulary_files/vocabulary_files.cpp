@@ -15,6 +15,7 @@
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/vocabulary_files/check_config.h"
+#include "embedding/tokenizer/vocabulary_files/deberta_parts.h"
 #include "embedding/tokenizer/vocabulary_files/making_classes.h"
 #include "embedding/tokenizer/vocabulary_files/named_token.h"
 #include "embedding/tokenizer/vocabulary_files/sentence_piece.h"
@@ -31,24 +32,6 @@ using core::Status;
 using core::StatusCode;
 using Kind = TokenizerClass::Kind;
 using Role = SpecialTokens::Role;
-
-// Gives tokens that are texts the flags that the class gives them.
-void make_objects(Kind kind, SpecialTokens& tokens) {
-  const auto change = [&tokens](Role role, bool lstrip, bool special) {
-    auto& token = tokens.at(role);
-    if (!token || !token->is_text) return;
-    token->is_text = false;
-    token->lstrip = lstrip;
-    token->special = special;
-  };
-  if (kind == Kind::kMpnet) {
-    for (const Role role : {Role::kBos, Role::kEos, Role::kSep, Role::kCls, Role::kUnk, Role::kPad})
-      change(role, false, false);
-    change(Role::kMask, true, false);
-  } else if (kind == Kind::kCamembert) {
-    change(Role::kMask, true, true);
-  }
-}
 
 Json sequence_of(const char* key, Json parts) {
   return {{"type", "Sequence"}, {key, std::move(parts)}};
@@ -81,7 +64,7 @@ class DocumentMaker {
     for (const DefaultToken& token : default_tokens(kind_))
       tokens_.set(token.role, {.content = std::string(token.content)});
     LB_RETURN_IF_ERROR(tokens_.read(config_, files_.special_tokens_map, files_.added_tokens));
-    make_objects(kind_, tokens_);
+    give_flags_of_class(kind_, tokens_);
     document_.root = {{"version", "1.0"}};
     switch (kind_) {
       case Kind::kBert:
@@ -91,11 +74,13 @@ class DocumentMaker {
       case Kind::kRoberta:
       case Kind::kGpt2:
       case Kind::kQwen2:
+      case Kind::kDeberta:
         LB_RETURN_IF_ERROR(make_byte_pairs());
         break;
       case Kind::kXlmRoberta:
       case Kind::kCamembert:
       case Kind::kAlbert:
+      case Kind::kDebertaV2:
         LB_RETURN_IF_ERROR(make_sentence_pieces());
         break;
     }
@@ -191,6 +176,13 @@ class DocumentMaker {
     }
     tokens_.set_additional(std::move(marked));
 
+    root()["model"] = {{"type", "Unigram"}, {"unk_id", unknown}, {"vocab", true}, {"byte_fallback", false}};
+    if (kind_ == Kind::kDebertaV2) {
+      for (const char* key : {"do_lower_case", "split_by_punct"})
+        LB_RETURN_IF_ERROR(flag(key, false).status());
+      make_deberta_parts(&config_, root());
+      return {};
+    }
     SentencePieceOptions options{.add_prefix_space = add_prefix_space, .is_albert = kind_ == Kind::kAlbert};
     if (options.is_albert) {
       LB_ASSIGN_OR_RETURN(options.keep_accents, flag_or_null("keep_accents", false));
@@ -199,7 +191,6 @@ class DocumentMaker {
     root()["normalizer"] = sentence_piece_normalizer(character_map(model.character_map), options);
     root()["pre_tokenizer"] = sentence_piece_pre_tokenizer(options);
     root()["decoder"] = sentence_piece_decoder(options);
-    root()["model"] = {{"type", "Unigram"}, {"unk_id", unknown}, {"vocab", true}, {"byte_fallback", false}};
     return {};
   }
 
@@ -222,8 +213,12 @@ class DocumentMaker {
       LB_RETURN_IF_ERROR(add_from(0));
       return 1;
     }
-    LB_ASSIGN_OR_RETURN(const std::string pad, tokens_.text(Role::kPad));
     LB_ASSIGN_OR_RETURN(const std::string unknown, tokens_.text(Role::kUnk));
+    if (kind_ == Kind::kDebertaV2) {
+      LB_RETURN_IF_ERROR(add_from(0));
+      return deberta_unknown(document_.lists, unknown, &config_);
+    }
+    LB_ASSIGN_OR_RETURN(const std::string pad, tokens_.text(Role::kPad));
     LB_ASSIGN_OR_RETURN(const std::string mask, tokens_.text(Role::kMask));
     std::size_t unknown_place = 3;
     // fairseq, where these models come from, has its own tokens before those of the file, and one after them.
@@ -321,6 +316,8 @@ class DocumentMaker {
       case Kind::kCamembert:
         return add_template_of(Role::kBos, Role::kEos);
       case Kind::kBert:
+      case Kind::kDeberta:
+      case Kind::kDebertaV2:
         return add_template_of(Role::kCls, Role::kSep);
       case Kind::kAlbert:
         // Only this class lets the general post-processor replace its own.

@@ -247,7 +247,7 @@ Status TorchFile::take(const PartReader& file, const TorchTensors& found) {
                                         .copied = place.copied,
                                         .refusal = std::move(place.refusal)});
   }
-  copies_ = core::SharedBytes::from_string(entries.take_copies());
+  copies_.bytes = core::SharedBytes::from_string(entries.take_copies());
   return {};
 }
 

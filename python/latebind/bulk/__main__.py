@@ -85,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         choices=["query", "document"],
         help="whether the texts are queries or documents, for a model that treats them differently",
     )
+    add("--task", metavar="NAME", help="the model's task for the texts, for a model that has several")
     add("--normalize", action="store_true", help="scale vectors to length 1, even if the model does not normalise")
     add("--dimensions", metavar="N", type=int, help="keep only the first N numbers of each vector")
     add("--device", help="devices to try in this order, such as 'npu,cpu'")
@@ -171,6 +172,7 @@ def _embed(given: argparse.Namespace) -> Any:
         prompt_name=given.prompt_name,
         prompt=given.prompt,
         role=given.role,
+        task=given.task,
         normalize=given.normalize,
         dimensions=given.dimensions,
         **{name: value for name, value in settings.items() if value is not None},

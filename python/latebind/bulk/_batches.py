@@ -127,7 +127,7 @@ class EmbedBatches:
             folder at construction.
         text_column: a column of strings (string, large_string, string_view, or a dictionary of these).
         vector_column: the name of the new column, FixedSizeList<float32>[d].
-        prompt_name, prompt, role, normalize, dimensions: see Embedder.encode().
+        prompt_name, prompt, role, task, normalize, dimensions: see Embedder.encode().
         on_error: the effect of a row without a usable text (a null, bytes that are not UTF-8, a text whose vector is
             not finite): "fail" or "skip"; see embed() and __call__().
         **settings: see Embedder: `device="npu"`, `precision="bf16"`, `threads=4`.
@@ -145,6 +145,7 @@ class EmbedBatches:
         prompt_name: str | None = None,
         prompt: str | None = None,
         role: str | None = None,
+        task: str | None = None,
         normalize: bool = False,
         dimensions: int | None = None,
         on_error: str = "fail",
@@ -165,6 +166,7 @@ class EmbedBatches:
             "prompt_name": prompt_name,
             "prompt": prompt,
             "role": role,
+            "task": task,
             "normalize": normalize,
             "dimensions": dimensions,
         }

@@ -103,7 +103,8 @@ class CrossEncoder(Shaped):
 
         Args:
             inputs: any input of latebind.CrossEncoder.predict(). Older releases call it `sentences`.
-            prompt_name, prompt: what to put before the first text of each pair: a key of `prompts`, or a text.
+            prompt_name, prompt: the model's instruction, or what to put before the first text of each pair: a key of
+                `prompts`, or a text.
             batch_size: ignored, because batches are formed by tokens (`batch_tokens` of the constructor).
             show_progress_bar: shows a progress bar if tqdm is installed.
             activation_fn: see the constructor. Older releases call it `activation_fct`.
@@ -125,10 +126,10 @@ class CrossEncoder(Shaped):
         function = self._function(_older(others, "predict", activation_fn, _WITHOUT_EFFECT))
         self._refuse(batch_size, device, pool, chunk_size)
         pairs, is_single = pairs_of(inputs if sentences is None else sentences)
-        before = self._prompt(prompt_name, prompt)
         scores = self.cross_encoder.predict(
-            [(_after(before, first), second) for first, second in pairs],
+            pairs,
             raw=function is not None,
+            instruct=self._instruction(prompt_name, prompt),
             show_progress=flag(show_progress_bar, "show_progress_bar"),
         )
         if function is not None and len(pairs):
@@ -158,7 +159,7 @@ class CrossEncoder(Shaped):
 
         Args:
             query, documents, top_k, return_documents: see latebind.CrossEncoder.rank().
-            prompt_name, prompt: what to put before the query.
+            prompt_name, prompt: see predict().
             batch_size, show_progress_bar, activation_fn, device, pool, chunk_size: see predict().
 
         Returns:
@@ -172,11 +173,12 @@ class CrossEncoder(Shaped):
         self._refuse(batch_size, device, pool, chunk_size)
         most = positive(top_k, "top_k") or None
         ranked = self.cross_encoder.rank(
-            _after(self._prompt(prompt_name, prompt), query),
+            query,
             documents,
             most if function is None else None,
             return_documents,
             raw=function is not None,
+            instruct=self._instruction(prompt_name, prompt),
             show_progress=flag(show_progress_bar, "show_progress_bar"),
         )
         if function is None or not ranked:
@@ -203,6 +205,11 @@ class CrossEncoder(Shaped):
 
     # -- Inside --------------------------------------------------------------------------------------------------------
 
+    def _instruction(self, name: str | None, text: str | None) -> str | None:
+        """Returns the prompt of a call; None for the model's own."""
+        is_chosen = name is not None or text is not None or self.default_prompt_name is not None
+        return self._prompt(name, text) if is_chosen else None
+
     def _function(self, given: Any) -> Callable[[Any], Any] | None:
         function = self.activation_fn if given is None else given
         if function is not None and not callable(function):
@@ -218,24 +225,3 @@ def _older(others: dict[str, Any], method: str, activation_fn: Any, without_effe
     if others:
         raise CallerError(f"{method}() has no argument {', '.join(map(repr, others))}")
     return found
-
-
-def _after(prompt: str, text: Any) -> Any:
-    return prompt + text if prompt and isinstance(text, str) else text
-
-
-def _activated(function: Callable[[Any], Any], numbers: Vectors) -> Vectors:
-    """Applies a function to float32[n, l]. Returns float32[n] or float32[n, labels]."""
-    given: Any = numbers
-    if "torch" in sys.modules:
-        import torch
-
-        given = torch.from_numpy(np.array(numbers))
-    made = function(given)
-    try:
-        scores = np.asarray(made.detach().float().cpu() if hasattr(made, "detach") else made, np.float32)
-    except (TypeError, ValueError) as error:
-        raise CallerTypeError(f"activation_fn does not return numbers: {error}") from None
-    if scores.ndim not in (1, 2) or len(scores) != len(numbers):
-        raise CallerError(f"activation_fn makes {scores.shape} of numbers of the shape {numbers.shape}")
-    return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores

@@ -63,12 +63,42 @@ class Evaluator {
     return out;
   }
 
+  Array operator()(const WholeTable& op) const { return weight(op.table); }
+
   Array operator()(const Add& op) const { return binary(of(op.a), of(op.b), std::plus<>()); }
 
   Array operator()(const Multiply& op) const { return binary(of(op.a), of(op.b), std::multiplies<>()); }
 
   Array operator()(const Scale& op) const {
     return map(of(op.x), [&](double value) { return value * op.factor; });
+  }
+
+  Array operator()(const Columns& op) const {
+    Array out{of(op.x).shape, {}};
+    out.shape.back() = out.shape.back() / op.width * op.count;
+    for_each(out.shape, [&](Dims index) {
+      const std::int64_t column = index.back();
+      index.back() = column / op.count * op.width + op.first + column % op.count;
+      out.values.push_back(at(of(op.x), index));
+    });
+    return out;
+  }
+
+  Array operator()(const Convolution& op) const {
+    const Array matrix = weight(op.weight);
+    const Array& x = of(op.x);
+    Array out{{x.shape[0], x.shape[1], matrix.shape[0]}, {}};
+    for_each(out.shape, [&](const Dims& index) {
+      double sum = op.bias ? at(weight(*op.bias), {index[2]}) : 0;
+      for (std::int64_t k = 0; k < matrix.shape[2]; ++k) {
+        const std::int64_t t = index[1] + k - (matrix.shape[2] - 1) / 2;
+        if (t < 0 || t >= x.shape[1] || at(of(op.mask), {index[0], t}) == 0) continue;
+        for (std::int64_t i = 0; i < matrix.shape[1]; ++i)
+          sum = summed(sum, at(matrix, {index[2], i, k}) * at(x, {index[0], t, i}));
+      }
+      out.values.push_back(sum);
+    });
+    return out;
   }
 
   Array operator()(const Linear& op) const {
@@ -115,6 +145,13 @@ class Evaluator {
         const bool seen = !op.causal || s <= index[1];
         const bool near = seen && (!op.window || std::abs(s - index[1]) <= *op.window);
         const bool kept = near && of(op.mask).values[size(index[0] * tokens + s)] == 1;
+        if (const auto& terms = op.disentangled) {
+          const std::int64_t row = row_of(*terms, index[1] - s);
+          for (std::int64_t i = first; i < first + width; ++i) {
+            if (terms->keys) product = summed(product, element(query, index[1], i) * at(of(*terms->keys), {row, i}));
+            if (terms->queries) product = summed(product, element(key, s, i) * at(of(*terms->queries), {row, i}));
+          }
+        }
         double score = op.scale * product;
         if (op.soft_cap) score = *op.soft_cap * std::tanh(score / *op.soft_cap);
         if (bias) score += at(biases, {bucket_of(*bias, s - index[1]), head});

@@ -82,6 +82,71 @@ TEST(GraphBuilderTest, RefusesOperandsThatDoNotFit) {
   EXPECT_EQ(Started().refusal(Normalize{Value{3}}), "it was taken");
 }
 
+TEST(GraphBuilderTest, RefusesColumnsAndConvolutionsThatDoNotFit) {
+  const auto columns = [](std::int64_t width, std::int64_t first, std::int64_t count) {
+    return Started().refusal(Columns{.x = Value{2}, .width = width, .first = first, .count = count});
+  };
+  EXPECT_EQ(columns(2, 1, 1), "it was taken");
+  EXPECT_THAT(columns(3, 0, 1), HasSubstr("1 columns from 0 on of each 3 of f32 [?,?,4]"));
+  EXPECT_THAT(columns(2, 1, 2), HasSubstr("2 columns from 1"));
+  EXPECT_THAT(columns(2, 2, 1), HasSubstr("from 2"));
+  EXPECT_THAT(columns(2, -1, 1), HasSubstr("from -1"));
+  EXPECT_THAT(columns(0, 0, 1), HasSubstr("each 0"));
+  EXPECT_THAT(columns(2, 0, 0), HasSubstr("0 columns"));
+  const auto convolution = [](const Shape& weight, Value mask = Value{1}, Value x = Value{2}) {
+    return Started().refusal(Convolution{.x = x, .mask = mask, .weight = f32("w", weight)});
+  };
+  EXPECT_EQ(convolution(Shape{1, 4, 3}), "it was taken");
+  EXPECT_THAT(convolution(Shape{1, 4, 2}), HasSubstr("convolution of f32 [?,?,4] by 'w' [1,4,2]"));
+  EXPECT_THAT(convolution(Shape{1, 3, 3}), HasSubstr("'w' [1,3,3]"));
+  EXPECT_THAT(convolution(Shape{4, 4}), HasSubstr("'w' is f32 [4,4]"));
+  EXPECT_THAT(convolution(Shape{1, 4, 3}, Value{3}), HasSubstr("convolution of f32 [?,4]"));
+  EXPECT_THAT(convolution(Shape{1, 4, 3}, Value{1}, Value{3}), HasSubstr("convolution of f32 [?,4]"));
+}
+
+TEST(GraphBuilderTest, RefusesDisentangledAttentionThatDoesNotFit) {
+  const auto with = [](std::int64_t span, std::optional<std::int64_t> farthest, const Shape& table,
+                       std::int64_t heads = 2, bool has_keys = true) {
+    Started started;
+    const Value rows = started.graph.add(WholeTable{f32("table", table)});
+    Attention op{.query = Value{2}, .key = Value{2}, .value = Value{2}, .mask = Value{1}, .heads = heads};
+    op.disentangled = Disentangled{.span = span, .farthest = farthest};
+    if (has_keys) op.disentangled->keys = rows;
+    return started.refusal(op);
+  };
+  EXPECT_EQ(with(2, std::nullopt, Shape{4, 4}), "it was taken");
+  EXPECT_THAT(with(3, std::nullopt, Shape{4, 4}), HasSubstr("of f32 [?,?,4] to f32 [4,4]"));
+  EXPECT_THAT(with(0, std::nullopt, Shape{4, 4}), HasSubstr("over 0 positions"));
+  EXPECT_THAT(with(2, 9, Shape{4, 4}), HasSubstr("over 2 positions up to 9"));
+  EXPECT_THAT(with(2, std::nullopt, Shape{4, 4}, 2, false), HasSubstr("without a table"));
+}
+
+// Of the tables that published models have, as transformers computes them.
+TEST(DisentangledTest, RowsAreThoseOfTheReference) {
+  const Disentangled near{.span = 512};
+  EXPECT_EQ(row_of(near, 0), 512);
+  EXPECT_EQ(row_of(near, -511), 1);
+  EXPECT_EQ(row_of(near, 700), 1023);
+  EXPECT_EQ(row_of(near, -700), 0);
+  EXPECT_EQ(farthest_of(near), 512);
+  const Disentangled far{.span = 256, .farthest = 512};
+  for (const std::int64_t sign : {1, -1}) {
+    for (const auto& [distance, place] : {std::pair<std::int64_t, std::int64_t>{1, 1},
+                                          {128, 128},
+                                          {129, 129},
+                                          {130, 130},
+                                          {200, 169},
+                                          {300, 207},
+                                          {400, 233},
+                                          {510, 255},
+                                          {511, 255}}) {
+      EXPECT_EQ(row_of(far, sign * distance), 256 + sign * place) << sign * distance;
+    }
+  }
+  EXPECT_EQ(row_of(far, 513), 511);
+  EXPECT_EQ(row_of(far, -513), 0);
+}
+
 TEST(GraphBuilderTest, RefusesToPoolWhatMayBeUnattended) {
   for (const bool may_be : {false, true}) {
     Started started;

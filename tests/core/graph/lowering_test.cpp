@@ -133,9 +133,11 @@ TEST(LoweringTest, UnattendedTokensAttendAndAreNotAttendedTo) {
 
 TEST(LoweringTest, PackedTokensOfAnyEncoderComputeTheSame) {
   std::mt19937 chance(5);
+  std::mt19937 latest(180);
   for (int i = 0; i < 200; ++i) {
     testing::EncoderShape shape = testing::draw_shape(chance);
     testing::draw_more(chance, shape);
+    testing::draw_latest(latest, shape);
     shape.may_be_unattended = !shape.pooled && shape.short_convolution == 0 && i % 2 == 0;
     const auto graph = testing::encoder(shape);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
@@ -145,6 +147,24 @@ TEST(LoweringTest, PackedTokensOfAnyEncoderComputeTheSame) {
     const auto wanted = testing::evaluate(*graph, inputs);
     const PrimitiveNetwork network = lower(*graph, {.packs_tokens = true});
     expect_near(testing::evaluate(network, *graph, packed(inputs, i % 5)), wanted, inputs.at("mask"), 1e-6);
+  }
+}
+
+TEST(LoweringTest, AnyEncoderComputesWhatItMeansForEveryFormat) {
+  std::mt19937 chance(7);
+  for (int i = 0; i < 200; ++i) {
+    testing::EncoderShape shape = testing::draw_shape(chance);
+    testing::draw_latest(chance, shape);
+    shape.may_be_unattended = !shape.pooled && i % 2 == 0;
+    const auto graph = testing::encoder(shape);
+    ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+    testing::Inputs inputs = testing::draw_batch(chance, {7, 1, 12, 3}, shape.vocabulary, i % 3);
+    if (shape.may_be_unattended) testing::leave_unattended(inputs, 2);
+    const auto wanted = testing::evaluate(*graph, inputs);
+    for (const bool transposes : {true, false}) {
+      const PrimitiveNetwork network = lower(*graph, {.matmul_transposes = transposes});
+      expect_near(testing::evaluate(network, *graph, inputs), wanted, inputs.at("mask"), 1e-6);
+    }
   }
 }
 

@@ -19,18 +19,18 @@ Array matmul(const Array& a, const Array& b, bool transpose_b) {
   const std::int64_t inner = a.shape.back();
   const std::int64_t columns = b.shape[b.shape.size() - (transpose_b ? 2 : 1)];
   if (inner != b.shape[b.shape.size() - (transpose_b ? 1 : 2)]) throw std::logic_error("matrices that do not fit");
-  const bool same_batch = std::equal(a.shape.begin(), a.shape.end() - 2, b.shape.begin(), b.shape.end() - 2);
-  if (!same_batch && b.shape.size() != 2) throw std::logic_error("matrices that do not fit");
+  if (b.shape.size() > a.shape.size() || !std::equal(b.shape.rbegin() + 2, b.shape.rend(), a.shape.rbegin() + 2))
+    throw std::logic_error("matrices that do not fit");
   Dims shape = a.shape;
   shape.back() = columns;
   Array out{shape, {}};
-  // One product for each index of the leading dimensions; a matrix b serves them all.
-  const bool shared_b = b.shape.size() == 2;
+  // One product for each index of the leading dimensions, of which b may have fewer.
   const auto step = [](const Array& x) { return x.shape[x.shape.size() - 2] * x.shape.back(); };
   const std::int64_t products = count_of(shape) / (rows * columns);
+  const std::int64_t matrices = count_of(b.shape) / (inner * columns);
   for (std::int64_t n = 0; n < products; ++n) {
     const double* left = a.values.data() + n * step(a);
-    const double* right = b.values.data() + (shared_b ? 0 : n * step(b));
+    const double* right = b.values.data() + n % matrices * step(b);
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t column = 0; column < columns; ++column) {
         double sum = 0;
@@ -202,6 +202,22 @@ class PrimitiveEvaluator {
     return out;
   }
   Array operator()(const primitive::MatMul& op) const { return matmul(of(op.a), of(op.b), op.transpose_b); }
+  Array operator()(const primitive::Convolution& op) const {
+    const Array& x = of(op.x);
+    const Array& matrix = of(op.weight);
+    Array out{{x.shape[0], matrix.shape[0], x.shape[2]}, {}};
+    for_each(out.shape, [&](const Dims& index) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < op.width; ++k) {
+        const std::int64_t t = index[2] + k - (op.width - 1) / 2;
+        if (t < 0 || t >= x.shape[2]) continue;
+        for (std::int64_t i = 0; i < x.shape[1]; ++i)
+          sum += at(matrix, {index[1], i, k}) * at(x, {index[0], i, t});
+      }
+      out.values.push_back(sum);
+    });
+    return out;
+  }
   Array operator()(const primitive::Reshape& op) const { return reshape(of(op.x), op.shape); }
   Array operator()(const primitive::Transpose& op) const { return transpose(of(op.x), op.permutation); }
   Array operator()(const primitive::Unsqueeze& op) const {

@@ -48,10 +48,19 @@ struct EncoderShape {
   std::optional<std::int64_t> key_heads = std::nullopt;  // fewer than heads
   bool causal = false;
   bool may_be_unattended = false;
+  // Disentangled scores if there is no bias of distances, no rotation and a key head for each head: so many rows in
+  // each direction. 0: none. `span_farthest`: where rows are logarithmic.
+  std::int64_t span = 0;
+  std::optional<std::int64_t> span_farthest = std::nullopt;
+  bool has_place_keys = true;
+  bool has_place_queries = true;
+  bool places_are_normal = false;  // the tables have a norm
+  std::int64_t kernel = 0;         // of a convolution beside the first layer; 0: none
+  bool joint = false;              // queries and keys are columns of one product
   // RMS norms instead of layer norms, and of each head's queries and keys; words are scaled. As decoders have it.
   bool rms = false;
   std::int64_t short_convolution = 0;  // before attention, over so many tokens
-  std::int64_t experts = 0;      // in place of the feed-forward part
+  std::int64_t experts = 0;            // in place of the feed-forward part
   std::int64_t chosen = 1;
 };
 
@@ -110,6 +119,23 @@ inline void draw_more(std::mt19937& chance, EncoderShape& shape) {
   }
 }
 
+// What came last, likewise drawn by itself.
+inline void draw_latest(std::mt19937& chance, EncoderShape& shape) {
+  const auto up_to = [&](int most) { return std::uniform_int_distribution<int>(1, most)(chance); };
+  if (up_to(3) == 1) shape.kernel = 2 * up_to(3) - 1;
+  const bool has_equal_heads = shape.key_heads.value_or(shape.heads) == shape.heads;
+  shape.joint = up_to(3) == 1 && has_equal_heads;
+  if (up_to(2) == 1 || !has_equal_heads) return;
+  shape.buckets = 0;
+  shape.linear_bias = false;
+  shape.rotary = false;
+  shape.span = 4 * up_to(5);
+  if (up_to(2) == 1) shape.span_farthest = shape.span / 2 + 1 + up_to(20);
+  shape.has_place_keys = up_to(3) > 1;
+  shape.has_place_queries = !shape.has_place_keys || up_to(2) == 1;
+  shape.places_are_normal = up_to(2) == 1;
+}
+
 // `weights` is as SmallWeights: what its weights are.
 template <class Weights = SmallWeights>
 core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = {}) {
@@ -155,6 +181,20 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
                       shape.experts > 0 ? weight({shape.experts * shape.intermediate, h}) : graph::Weight(),
                       shape.experts > 0 ? weight({shape.experts * shape.intermediate, h}) : graph::Weight()});
   }
+  // Drawn later than the others, and therefore behind them.
+  struct Places {
+    Linear keys, queries;
+  };
+  std::vector<Places> places;
+  graph::Weight place_table;
+  if (shape.span > 0) {
+    place_table = weight({2 * shape.span, h});
+    for (int i = 0; i < shape.layers; ++i)
+      places.push_back({linear(h, h), linear(h, h)});
+  }
+  std::optional<Linear> convolution;
+  if (shape.kernel > 0) convolution = Linear{weight({h, h, shape.kernel}), weight({h})};
+  const graph::Weight joint = shape.joint ? weight({2 * h, h}) : graph::Weight();
   std::optional<Linear> dense;
   if (shape.dense) dense = linear(h, *shape.dense);
   std::optional<graph::Rotary> rotary;
@@ -203,15 +243,39 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
       active = graph.add(graph::Multiply{active, graph.add(graph::Linear{.x = middle, .weight = layer.gate})});
     return apply(active, layer.narrow);
   };
+  std::optional<Value> table;
+  if (shape.span > 0) table = graph.add(graph::WholeTable{place_table});
+  if (table && shape.places_are_normal)
+    table = graph.add(graph::LayerNorm{.x = *table, .weight = first_norm.weight, .bias = first_norm.bias});
+  const Value first = x;
   for (const Layer& layer : layers) {
-    if (shape.short_convolution > 0)
-      x = graph.add(graph::ShortConvolution{.x = x, .mask = mask, .weight = layer.short_convolution, .bias = layer.norm.bias});
-    Value query = apply(x, layer.query);
-    Value key = apply(x, layer.key);
+    if (shape.short_convolution > 0) {
+      x = graph.add(
+          graph::ShortConvolution{.x = x, .mask = mask, .weight = layer.short_convolution, .bias = layer.norm.bias});
+    }
+    const auto at = static_cast<std::size_t>(&layer - layers.data());
+    Value query;
+    Value key;
+    if (!shape.joint) {
+      query = apply(x, layer.query);
+      key = apply(x, layer.key);
+    } else {
+      const Value both = graph.add(graph::Linear{.x = x, .weight = joint});
+      query = graph.add(graph::Columns{.x = both, .width = 2 * head, .first = 0, .count = head});
+      key = graph.add(graph::Columns{.x = both, .width = 2 * head, .first = head, .count = head});
+    }
+    std::optional<graph::Disentangled> disentangled;
+    if (table) {
+      disentangled = graph::Disentangled{.span = shape.span, .farthest = shape.span_farthest};
+      if (shape.has_place_keys) disentangled->keys = apply(*table, places[at].keys);
+      if (shape.has_place_queries) disentangled->queries = apply(*table, places[at].queries);
+    }
     if (shape.rms) {
       query = rms_norm(query, layer.query_norm);
       key = rms_norm(key, layer.key_norm);
     }
+    // With three products in a score, no score may come near the value that masks others.
+    const float less = table ? 0.25F : 1.0F;
     const Value context =
         graph.add(graph::Attention{.query = query,
                                    .key = key,
@@ -219,16 +283,22 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
                                    .mask = mask,
                                    .heads = shape.heads,
                                    .key_heads = key_heads,
-                                   .scale = 1.0F / std::sqrt(static_cast<float>(h) / static_cast<float>(shape.heads)),
+                                   .scale = less / std::sqrt(static_cast<float>(h) / static_cast<float>(shape.heads)),
                                    .distance_bias = bias,
                                    .linear_bias = linear_bias,
+                                   .disentangled = disentangled,
                                    .rotary = rotary,
-                                   .soft_cap = shape.soft_cap,
+                                   .soft_cap = table ? std::nullopt : shape.soft_cap,
                                    .window = shape.window,
                                    .causal = shape.causal,
                                    .may_be_unattended = shape.may_be_unattended});
     const Value middle = norm(graph.add(graph::Add{apply(context, layer.output), x}), layer.norm);
     x = norm(graph.add(graph::Add{feed_forward(middle, layer), middle}), layer.last_norm);
+    if (convolution && at == 0) {
+      const Value near = graph.add(
+          graph::Convolution{.x = first, .mask = mask, .weight = convolution->weight, .bias = convolution->bias});
+      x = norm(graph.add(graph::Add{graph.add(graph::Activation{near, ActivationFunction::kTanh}), x}), first_norm);
+    }
   }
   if (!shape.pooled) {
     if (dense && shape.may_be_unattended) x = graph.add(graph::Activation{apply(x, *dense), ActivationFunction::kTanh});

@@ -67,10 +67,10 @@ struct SmallGraphOptions {
   float rotary_factor = 1;
   std::optional<float> soft_cap = std::nullopt;
   std::optional<std::int64_t> window = std::nullopt;
-  bool gated = false;            // the wide part is multiplied by another one
-  bool biases = true;            // of norms and of linears
+  bool gated = false;                  // the wide part is multiplied by another one
+  bool biases = true;                  // of norms and of linears
   std::int64_t short_convolution = 0;  // of queries, over so many tokens
-  std::int64_t chosen = 0;       // of three experts in place of the feed-forward part
+  std::int64_t chosen = 0;             // of three experts in place of the feed-forward part
 };
 
 // Inputs `ids` (0 to 6) and `mask`, output `vector` [b,8] or `tokens` [b,t,8]; texts of up to 5 tokens.

@@ -28,10 +28,12 @@ TEST(OwnGraphsTest, RandomEncodersUseNothingThatOpenVinoComputesDifferently) {
   ASSERT_FALSE(errors->empty());
   std::mt19937 chance(20261130);
   std::mt19937 more(45);
+  std::mt19937 latest(180);
   for (std::size_t i = 0; i < graph::testing::encoders_to_draw(kEncodersDrawn); ++i) {
     SCOPED_TRACE(i);
     graph::testing::EncoderShape shape = graph::testing::draw_shape(chance);
     graph::testing::draw_more(more, shape);
+    graph::testing::draw_latest(latest, shape);
     const auto graph = graph::testing::encoder(shape);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     const std::string model = graph::write_onnx(*graph, {});

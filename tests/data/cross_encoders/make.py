@@ -56,6 +56,14 @@ NETWORKS = {
                 transformers.RobertaConfig(**COUNTED, type_vocab_size=1,
                                            id2label={0: "contradiction", 1: "entailment", 2: "neutral"}),
                 {}),
+    # The first version with token types, and the third, whose tokenizer has types and whose network has none.
+    "deberta": (transformers.DebertaForSequenceClassification,
+                transformers.DebertaConfig(**SIZES, type_vocab_size=2, relative_attention=True,
+                                           position_biased_input=False, pos_att_type=["c2p", "p2c"], **ONE), TYPES),
+    "deberta_v2": (transformers.DebertaV2ForSequenceClassification,
+                   transformers.DebertaV2Config(**SIZES, relative_attention=True, position_biased_input=False,
+                                                position_buckets=8, share_att_key=True, norm_rel_ebd="layer_norm",
+                                                pos_att_type=["p2c", "c2p"], pooler_hidden_act="tanh", **ONE), TYPES),
 }
 
 

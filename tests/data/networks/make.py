@@ -204,6 +204,29 @@ NETWORKS = {
             **(BERT_SIZES | {"num_hidden_layers": 3}), embedding_size=20, num_hidden_groups=2, inner_group_num=1,
             type_vocab_size=2),
     ),
+    # All that the first version has: a joint matrix, both products with positions, absolute ones, types, and words of
+    # another width. Texts are longer than the positions that are told apart.
+    "deberta": (
+        transformers.DebertaModel,
+        transformers.DebertaConfig(
+            **BERT_SIZES, type_vocab_size=2, relative_attention=True, max_relative_positions=14, embedding_size=20,
+            pos_att_type=["c2p", "p2c"]),
+    ),
+    # As the third version: shared projections of a normalised table whose far rows are logarithmic; the head's prefix.
+    "deberta-v2": (
+        transformers.DebertaV2ForMaskedLM,
+        transformers.DebertaV2Config(
+            **BERT_SIZES, type_vocab_size=0, relative_attention=True, position_biased_input=False, position_buckets=8,
+            share_att_key=True, norm_rel_ebd="layer_norm", pos_att_type=["p2c", "c2p"]),
+    ),
+    # As the largest of the second version: its own projections and a convolution.
+    "deberta-v2-conv": (
+        transformers.DebertaV2Model,
+        transformers.DebertaV2Config(
+            **BERT_SIZES, type_vocab_size=0, relative_attention=True, position_biased_input=False, position_buckets=6,
+            max_relative_positions=16, norm_rel_ebd="layer_norm", conv_kernel_size=3, conv_act="gelu",
+            attention_head_size=8, pos_att_type="c2p|p2c"),
+    ),
     "distilbert": (
         transformers.DistilBertForMaskedLM,
         transformers.DistilBertConfig(
@@ -379,6 +402,7 @@ SEED_SIZES = {
     "num_attention_heads": 2, "num_key_value_heads": 1, "n_heads": 2, "head_dim": 2, "intermediate_size": 4, "hidden_dim": 4, "embedding_size": 2,
     "layer_types": ["full_attention", "sliding_attention"], "local_attention": 2,
     "sliding_window": 2, "query_pre_attn_scalar": 2, "d_model": 4, "d_kv": 2, "d_ff": 4, "num_layers": 2, "num_heads": 2,
+    "max_relative_positions": 4, "position_buckets": 4, "attention_head_size": 2, "pooler_hidden_size": 4,
     "relative_attention_num_buckets": 4, "relative_attention_max_distance": 4, "max_window_layers": 1, "mask_token_id": 1,
     "n_embd": 4, "n_layer": 2, "n_head": 2, "n_inner": 4, "n_positions": 6, "num_experts": 2, "moe_top_k": 1,
     "block_multiple_of": 2,
@@ -386,7 +410,7 @@ SEED_SIZES = {
 
 # Networks that stand for another class of tokenizer than tiny-bert's, which would make other tokens of its file.
 CLASSES_OF_THEIR_OWN = [
-    "albert", "eurobert", "gemma", "gemma2", "gemma3_text", "gte", "llama", "longformer", "mistral", "mpnet", "mt5", "qwen2", "qwen3", "roberta", "t5",
+    "albert", "deberta", "deberta-v2", "deberta-v2-conv", "eurobert", "gemma", "gemma2", "gemma3_text", "gte", "llama", "longformer", "mistral", "mpnet", "mt5", "qwen2", "qwen3", "roberta", "t5",
     "xlm-roberta-xl",
 ]  # fmt: skip
 

@@ -14,11 +14,12 @@ import sentence_transformers
 import transformers
 from sentence_transformers import SparseEncoder
 from sentence_transformers.base.modules import Transformer
-from sentence_transformers.sparse_encoder.modules import SpladePooling
+from sentence_transformers.sentence_transformer.modules import Pooling
+from sentence_transformers.sparse_encoder.modules import SparseAutoEncoder, SpladePooling
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cross_encoders"))
-from make import COUNTED, SIZES, TINY, randomize, write_tokenizer  # noqa: E402
+from make import COUNTED, ROPE, SIZES, TINY, randomize, write_tokenizer  # noqa: E402
 
 # Name, class of the network, its configuration, and the pooling's options.
 NETWORKS = {
@@ -40,6 +41,17 @@ NETWORKS = {
     # The sum of the tokens' weights.
     "sum": (transformers.BertForMaskedLM, transformers.BertConfig(**SIZES),
             {"pooling_strategy": "sum", "activation_function": "log1p_relu"}),
+    "gte": (transformers.GteForMaskedLM, transformers.GteConfig(**SIZES, type_vocab_size=1, **ROPE), {}),
+    # The largest numbers of a sparse autoencoder, after the pooling.
+    "latents": (transformers.BertModel, transformers.BertConfig(**SIZES),
+                {"input_dim": 32, "hidden_dim": 96, "k": 7, "k_aux": 16}),
+    # Its older head, and the newer one, which has no matrix of its own.
+    "deberta": (transformers.DebertaForMaskedLM,
+                transformers.DebertaConfig(**SIZES, embedding_size=20, relative_attention=True,
+                                           pos_att_type=["c2p", "p2c"]), {}),
+    "deberta_v2": (transformers.DebertaV2ForMaskedLM,
+                   transformers.DebertaV2Config(**SIZES, relative_attention=True, position_buckets=8,
+                                                share_att_key=True, pos_att_type=["c2p"], legacy=False), {}),
 }
 
 
@@ -64,7 +76,12 @@ def main():
         plain.mkdir()
         randomize(network(config), seed).save_pretrained(plain)
         write_tokenizer(plain, name, {})
-        model = SparseEncoder(modules=[Transformer(str(plain), transformer_task="fill-mask"), SpladePooling(**options)],
+        if name != "latents":
+            modules = [Transformer(str(plain), transformer_task="fill-mask"), SpladePooling(**options)]
+        else:
+            latents = randomize(SparseAutoEncoder(**options), seed)
+            modules = [Transformer(str(plain)), Pooling(32, "mean"), latents]
+        model = SparseEncoder(modules=modules,
                               device="cpu", prompts={"query": "the cat "} if name == "bert" else None,
                               max_active_dims=5 if name == "distilbert" else None)
         model.save_pretrained(str(HERE / name))

@@ -38,7 +38,7 @@ CLASSES = {
     "as BERT, uncased": ["bert BertTokenizer", "distilbert DistilBertTokenizer", "mpnet BertTokenizer", "electra ElectraTokenizer"],
     "as BERT, cased": ["bert BertTokenizer"],
     "whole words": ["bert BertTokenizer"],
-    "as RoBERTa": ["roberta RobertaTokenizer", "roberta GPT2Tokenizer", "roberta BartTokenizer"],
+    "as RoBERTa": ["roberta RobertaTokenizer", "roberta GPT2Tokenizer", "roberta BartTokenizer", "deberta DebertaTokenizer"],
     "as GPT-2": ["roberta GPT2Tokenizer"],
     "as Qwen": ["qwen3 Qwen2Tokenizer", "qwen2 Qwen2Tokenizer", "qwen2 LlamaTokenizer"],
     "as Llama 3": ["qwen3 LlamaTokenizer", "qwen3 Qwen2Tokenizer", "llama LlamaTokenizer", "eurobert LlamaTokenizer"],
@@ -57,7 +57,7 @@ CLASSES = {
     ],
     "as ALBERT": ["albert AlbertTokenizer"],
     "as T5": ["bert T5Tokenizer", "t5 T5Tokenizer", "mt5 T5Tokenizer"],
-    "as DeBERTa": ["bert DebertaV2Tokenizer"],
+    "as DeBERTa": ["bert DebertaV2Tokenizer", "deberta-v2 DebertaV2Tokenizer"],
     "Unigram with bytes": ["xlm-roberta XLMRobertaTokenizer"],
 }
 ROLES = {
@@ -152,6 +152,7 @@ def main():
                 named,
                 named | roles,
                 named | roles | {"legacy": True},
+                named | roles | {"do_lower_case": True, "split_by_punct": True},
                 {"tokenizer_class": "PreTrainedTokenizerFast", **roles},
             ):
                 what = f"{name}, {config['tokenizer_class']}{' and roles' if len(config) > 1 else ''}"

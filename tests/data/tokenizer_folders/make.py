@@ -181,6 +181,7 @@ def cases():
     xlm = {"sentencepiece.bpe.model": "xlm.model"}
     marked = {"sentencepiece.bpe.model": "marked.model"}
     albert = {"spiece.model": "albert.model"}
+    deberta = {"spm.model": "albert.model"}
 
     def case(name, model_type, files, config=None, special=None, tokens=None, network=None, count=FEW):
         whole = {"name": name, "config": {"model_type": model_type, **(network or {})}, "files": files}
@@ -268,6 +269,19 @@ def cases():
     yield case("albert", "albert", albert, count=MANY)
     yield case("albert_accents", "albert", albert, {"keep_accents": True, "do_lower_case": False})
     yield case("albert_begin", "albert", albert, {"add_bos_token": True, "add_eos_token": False})
+    # No vocabulary here has an "[UNK]": it is added, and the second piece stands for what is unknown.
+    yield case("deberta_v2", "deberta-v2", deberta, count=MANY)
+    yield case("deberta_v2_unknown", "deberta-v2", deberta, {"unk_token": "<unk>", "pad_token": "<pad>"})
+    yield case("deberta_v2_options", "deberta-v2", deberta, {
+        "do_lower_case": True, "split_by_punct": True, "unk_token": "<unk>",
+        "tokenizer_class": "DebertaV2Tokenizer", "sp_model_kwargs": {}, "vocab_type": "spm"})  # fmt: skip
+    yield case("deberta_v2_marked", "deberta-v2", {"spm.model": "marked.model"}, {
+        "bos_token": "[CLS]", "cls_token": "[CLS]", "do_lower_case": False, "eos_token": "[SEP]", "mask_token": "[MASK]",
+        "pad_token": "[PAD]", "sep_token": "[SEP]", "tokenizer_class": "DebertaV2TokenizerFast", "unk_token": "<unk>"})  # fmt: skip
+    yield case("deberta", "deberta", pairs, count=MANY)
+    yield case("deberta_as_saved", "deberta", pairs, {
+        "do_lower_case": False, "add_prefix_space": True, "vocab_type": "gpt2", "tokenizer_class": "DebertaTokenizer",
+        "cls_token": "<s>", "sep_token": "</s>", "mask_token": "<mask>", "pad_token": "<pad>", "unk_token": "<unk>"})  # fmt: skip
 
 
 def ids_of(case, texts):

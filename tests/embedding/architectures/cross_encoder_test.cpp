@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -97,12 +98,28 @@ TEST_P(CrossEncoderFolderTest, GivesTheReferencesNumbers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CrossEncoderFolderTest,
-                         ::testing::Values("albert", "bert", "bert_typeless", "dense", "distilbert", "electra", "gte",
-                                           "modernbert", "mpnet", "qwen3", "roberta", "saved"),
+                         ::testing::Values("albert", "bert", "bert_typeless", "deberta", "deberta_v2", "dense",
+                                           "distilbert", "electra", "gte", "modernbert", "mpnet", "qwen3", "roberta",
+                                           "saved"),
                          [](const auto& given) { return given.param; });
 
+TEST(CrossEncoderScoresTest, AreThoseOfTheFunction) {
+  const std::array numbers{-40.0F, -1.5F, 0.0F, 0.25F, 30.0F};
+  for (const auto function : {ScoreFunction::kIdentity, ScoreFunction::kSigmoid, ScoreFunction::kTanh}) {
+    std::array scores = numbers;
+    ScoreOutput({.function = function}).activate(scores);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const double x = numbers[i];
+      const double wanted = function == ScoreFunction::kTanh      ? std::tanh(x)
+                            : function == ScoreFunction::kSigmoid ? 1 / (1 + std::exp(-x))
+                                                                  : x;
+      EXPECT_NEAR(scores[i], wanted, 1e-6);
+    }
+  }
+}
+
 TEST(CrossEncoderLabelsTest, EveryRecordedOneIsTried) {
-  EXPECT_EQ(recorded_pairs()["logits"].size(), 12U);
+  EXPECT_EQ(recorded_pairs()["logits"].size(), 14U);
   const auto roberta = ModelFolder::open(encoders_folder() / "roberta");
   ASSERT_TRUE(roberta.ok());
   EXPECT_THAT(as<ScoreOutput>(roberta->documents().output())->labels(),

@@ -91,10 +91,11 @@ TEST_P(NetworkTest, AgreesWithTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NetworkTest,
-                         ::testing::Values("albert", "distilbert", "electra", "ernie", "eurobert", "gemma", "gemma2",
-                                           "gemma3_text", "gte", "jina_bert", "lfm2", "llama", "longformer", "mistral",
-                                           "modernbert", "modernbert-decoder", "mpnet", "mt5", "nomic_bert",
-                                           "nomic_moe", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                         ::testing::Values("albert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert",
+                                           "electra", "ernie", "eurobert", "gemma", "gemma2", "gemma3_text", "gte",
+                                           "jina_bert", "lfm2", "llama", "longformer", "mistral", "modernbert",
+                                           "modernbert-decoder", "mpnet", "mt5", "nomic_bert", "nomic_moe", "qwen2",
+                                           "qwen3", "roberta", "t5", "xlm-roberta-xl"),
                          name_of_network);
 
 // Each key of config.json taken away, or with another value: the same vectors, or a refusal.
@@ -105,12 +106,30 @@ class ConfigKeysTest : public ::testing::TestWithParam<std::string> {
   }
   // What these say is all that is known of it: another value is another network.
   static bool says_it_alone(const std::string& key) {
-    static const std::vector<std::string> keys{
-        "model_type",      "num_attention_heads", "n_heads",         "layer_norm_eps",
-        "norm_eps",        "local_attention",     "layer_types",     "query_pre_attn_scalar",
-        "rope_parameters", "num_hidden_layers",   "inner_group_num", "num_hidden_groups",
-        "n_layers"};
+    static const std::vector<std::string> keys{"model_type",
+                                               "num_attention_heads",
+                                               "n_heads",
+                                               "layer_norm_eps",
+                                               "norm_eps",
+                                               "local_attention",
+                                               "layer_types",
+                                               "query_pre_attn_scalar",
+                                               "rope_parameters",
+                                               "num_hidden_layers",
+                                               "inner_group_num",
+                                               "num_hidden_groups",
+                                               "n_layers",
+                                               "pos_att_type",
+                                               "relative_attention",
+                                               "norm_rel_ebd"};
     static const std::vector<std::pair<std::string, std::string>> keys_of_one{
+        {"deberta", "position_biased_input"},
+        {"deberta", "type_vocab_size"},
+        {"deberta-v2", "max_position_embeddings"},
+        {"deberta-v2", "max_relative_positions"},
+        {"deberta-v2-conv", "conv_act"},
+        {"deberta-v2-conv", "conv_kernel_size"},
+        {"deberta-v2-conv", "max_relative_positions"},
         {"ernie", "use_task_id"},
         {"gemma2", "attn_logit_softcapping"},
         {"gemma2", "sliding_window"},
@@ -172,10 +191,11 @@ TEST_P(ConfigKeysTest, WhatChangesTheNumbersIsReadOrRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ConfigKeysTest,
-                         ::testing::Values("albert", "bert", "distilbert", "electra", "ernie", "eurobert", "gemma",
-                                           "gemma2", "gemma3_text", "gte", "jina_bert", "lfm2", "llama", "longformer",
-                                           "mistral", "modernbert", "modernbert-decoder", "mpnet", "mt5", "nomic_bert",
-                                           "nomic_moe", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                         ::testing::Values("albert", "bert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert",
+                                           "electra", "ernie", "eurobert", "gemma", "gemma2", "gemma3_text", "gte",
+                                           "jina_bert", "lfm2", "llama", "longformer", "mistral", "modernbert",
+                                           "modernbert-decoder", "mpnet", "mt5", "nomic_bert", "nomic_moe", "qwen2",
+                                           "qwen3", "roberta", "t5", "xlm-roberta-xl"),
                          name_of_network);
 
 TEST(PoolerTest, GivesWhatTheReferencesPoolerDoes) {
@@ -364,12 +384,33 @@ TEST(JinaBertConfigTest, RefusesWhatItDoesNotKnowByName) {
 
 // transformers reads these, too, though few files have them: as said, or refused.
 TEST(AddedKeysTest, WhatEveryNetworkHasIsRefusedByName) {
-  for (const char* name : {"albert",        "distilbert", "electra",    "ernie",
-                           "eurobert",      "gemma",      "gemma2",     "gemma3_text",
-                           "gte",           "jina_bert",  "lfm2",       "llama",
-                           "longformer",    "mistral",    "modernbert", "modernbert-decoder",
-                           "mpnet",         "mt5",        "nomic_bert", "nomic_moe",
-                           "qwen2",         "qwen3",      "roberta",    "t5",
+  for (const char* name : {"albert",
+                           "deberta",
+                           "deberta-v2",
+                           "deberta-v2-conv",
+                           "distilbert",
+                           "electra",
+                           "ernie",
+                           "eurobert",
+                           "gemma",
+                           "gemma2",
+                           "gemma3_text",
+                           "gte",
+                           "jina_bert",
+                           "lfm2",
+                           "llama",
+                           "longformer",
+                           "mistral",
+                           "modernbert",
+                           "modernbert-decoder",
+                           "mpnet",
+                           "mt5",
+                           "nomic_bert",
+                           "nomic_moe",
+                           "qwen2",
+                           "qwen3",
+                           "roberta",
+                           "t5",
                            "xlm-roberta-xl"}) {
     SCOPED_TRACE(name);
     const json config = network_config(name);
@@ -655,6 +696,52 @@ TEST(Lfm2ConfigTest, ExpandedQueriesAreRefused) {
   const auto graph =
       (*network)->make_graph(ModelWeights(*weights), {.ends = {{.token_vectors = true}}, .may_be_unattended = true});
   EXPECT_THAT(graph.status().to_string(), HasSubstr("which expand queries"));
+}
+
+// As published files have them: words in one string, sizes that are none.
+TEST(DebertaConfigTest, PublishedFilesMeanTheSame) {
+  for (const char* name : {"deberta", "deberta-v2", "deberta-v2-conv"}) {
+    SCOPED_TRACE(name);
+    const json config = network_config(name);
+    json published = config;
+    published["pos_att_type"] = "P2C | c2p";
+    if (!published.contains("conv_kernel_size")) published["conv_kernel_size"] = 0;
+    EXPECT_EQ(describe_network(published, name), describe_network(config, name));
+  }
+  json third = network_config("deberta-v2");
+  const std::string plain = describe_network(third);
+  EXPECT_THAT(plain, HasSubstr("disentangled over 8 up to 24, keys %"));
+  third.erase("max_relative_positions");
+  EXPECT_EQ(describe_network(third), plain);
+  third["max_relative_positions"] = 24;
+  EXPECT_EQ(describe_network(third), plain);
+  third["pos_att_type"] = "c2p";
+  EXPECT_THAT(describe_network(third), Not(HasSubstr("queries %")));
+  third["relative_attention"] = false;
+  EXPECT_THAT(describe_network(third), Not(HasSubstr("disentangled")));
+}
+
+TEST(DebertaConfigTest, RefusesWhatItDoesNotKnowByName) {
+  const auto refusal_of = [](const char* name, const char* key, const json& value) {
+    json config = network_config(name);
+    config[key] = value;
+    const auto network = read_network(config);
+    return network.ok() ? "it was taken" : network.status().to_string();
+  };
+  EXPECT_THAT(refusal_of("deberta", "pos_att_type", "c2p|p2c|p2p"), HasSubstr("'pos_att_type' is 'p2p'"));
+  EXPECT_THAT(refusal_of("deberta", "pos_att_type", json::array({"c2p", "c2p"})), HasSubstr("has 'c2p' twice"));
+  EXPECT_THAT(refusal_of("deberta", "pos_att_type", json::array({7})), HasSubstr("not a string"));
+  EXPECT_THAT(refusal_of("deberta", "pos_att_type", ""), HasSubstr("'pos_att_type'"));
+  EXPECT_THAT(refusal_of("deberta", "talking_head", true), HasSubstr("'talking_head'"));
+  EXPECT_THAT(refusal_of("deberta", "max_relative_positions", 5000), HasSubstr("'max_relative_positions'"));
+  EXPECT_THAT(refusal_of("deberta-v2", "position_buckets", 7), HasSubstr("'position_buckets' is 7"));
+  EXPECT_THAT(refusal_of("deberta-v2", "position_buckets", 2), HasSubstr("'position_buckets' is 2"));
+  EXPECT_THAT(refusal_of("deberta-v2", "max_relative_positions", 5), HasSubstr("below twice the 5 relative"));
+  EXPECT_THAT(refusal_of("deberta-v2", "norm_rel_ebd", "batch_norm"), HasSubstr("'norm_rel_ebd'"));
+  EXPECT_THAT(refusal_of("deberta-v2", "attention_head_size", 12), HasSubstr("'attention_head_size' is 12"));
+  EXPECT_THAT(refusal_of("deberta-v2-conv", "conv_kernel_size", 4), HasSubstr("'conv_kernel_size' is 4"));
+  EXPECT_THAT(refusal_of("deberta-v2-conv", "conv_groups", 2), HasSubstr("'conv_groups' is 2"));
+  EXPECT_THAT(refusal_of("deberta-v2-conv", "conv_act", "sigmoid"), HasSubstr("'conv_act'"));
 }
 
 TEST(DistilBertConfigTest, TwoNamesForASizeMustAgree) {

@@ -48,11 +48,13 @@ TEST_P(SparseEncoderFolderTest, GivesTheReferencesWeights) {
   const auto graph = make_graph(model);
   ASSERT_TRUE(graph.ok()) << graph.status().to_string();
   const bool sums = output->rule().sums;
-  EXPECT_EQ(graph->output_name(), sums ? "logits" : "term_logits");
+  const bool is_plain = output->rule().plain;
+  EXPECT_EQ(graph->output_name(), is_plain ? "sentence_embedding" : sums ? "logits" : "term_logits");
   const testing::BatchOfTexts batch = testing::batch_of(ids);
   const auto logits = testing::vectors_of(*graph, batch);
   const json& expected = recorded_sparse()["vectors"][GetParam()];
-  const std::size_t vocabulary = model.network.network->vocabulary_size();
+  const core::Shape& shape = graph->node(graph->output()).shape;
+  const auto vocabulary = static_cast<std::size_t>(shape[shape.rank() - 1]);
   const std::size_t of_text = vocabulary * (sums ? batch.ids.shape[1] : 1);
   ASSERT_EQ(logits.values.size(), expected.size() * of_text);
   ASSERT_FALSE(expected.empty());
@@ -75,12 +77,12 @@ TEST_P(SparseEncoderFolderTest, GivesTheReferencesWeights) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SparseEncoderFolderTest,
-                         ::testing::Values("albert", "bert", "distilbert", "electra", "modernbert", "mpnet", "roberta",
-                                           "sum", "untied"),
+                         ::testing::Values("albert", "bert", "deberta", "deberta_v2", "distilbert", "electra", "gte",
+                                           "latents", "modernbert", "mpnet", "roberta", "sum", "untied"),
                          [](const auto& given) { return given.param; });
 
 TEST(SparseEncoderDataTest, EveryRecordedOneIsTried) {
-  EXPECT_EQ(recorded_sparse()["vectors"].size(), 9U);
+  EXPECT_EQ(recorded_sparse()["vectors"].size(), 11U);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ struct GgufBuilder {
     return *this;
   }
   GgufBuilder& text_value(std::string_view key, std::string_view content) { return value(key, 8, text(content)); }
-  [[nodiscard]] std::string file() const { return "GGUF" + bytes_of(version) + size(5) + size(count) + values; }
+  [[nodiscard]] std::string file() const { return "GGUF" + bytes_of(version) + size(0) + size(count) + values; }
 };
 
 std::optional<GgufOrigin> read(std::string_view file) {
@@ -143,7 +143,7 @@ class GgufFolderTest : public ::testing::Test {
   testing::ScratchFolder scratch_;
 };
 
-TEST_F(GgufFolderTest, AFolderWithNothingElseIsRefusedWithWhereToLook) {
+TEST_F(GgufFolderTest, WhatIsNotSupportedIsRefusedWithWhereToLook) {
   scratch_.write("tiny-Q8_0.gguf",
                  GgufBuilder().text_value("general.base_model.0.repo_url", "https://huggingface.co/org/tiny").file());
   expect(scratch_.path(), {"tiny-Q8_0.gguf", "GGUF", "latebind pull org/tiny", "general.base_model.0.repo_url"});
@@ -153,9 +153,9 @@ TEST_F(GgufFolderTest, AFolderWithNothingElseIsRefusedWithWhereToLook) {
   scratch_.write("tiny-Q8_0.gguf", GgufBuilder().text_value("general.name", "Tiny Bert").file());
   expect(scratch_.path(), {"look for the repository", "model.safetensors", "'Tiny Bert'"});
   scratch_.write("tiny-Q8_0.gguf", "GGUF");
-  expect(scratch_.path(), {"look for the repository", "model.safetensors"});
+  expect(scratch_.path(), {"tiny-Q8_0.gguf", "is it cut short?"});
   scratch_.write("tiny-Q8_0.gguf", "no such file");
-  expect(scratch_.path(), {"is not a model folder: config.json"});
+  expect(scratch_.path(), {"tiny-Q8_0.gguf", "not a GGUF file"});
 }
 
 TEST_F(GgufFolderTest, BesideWeightsOneDoesNotMatter) {

@@ -37,8 +37,7 @@ TEST(TransformerKeysTest, WhatTheReferenceSavesPasses) {
            R"({"transformer_task": "feature-extraction",
                "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
                "module_output_name": "token_embeddings"})",
-           R"({"modality_config": {"text": {"method": "forward", "method_output_name": ["last_hidden_state"]},
-                                   "message": {"method": "forward", "method_output_name": "x", "format": "flat"}},
+           R"({"modality_config": {"text": {"method": "forward", "method_output_name": ["last_hidden_state"]}},
                "module_output_name": "token_embeddings"})",
            R"({"unpad_inputs": false, "backend": "onnx", "cache_dir": "/x", "query_length": null})",
        })
@@ -114,6 +113,23 @@ TEST(TransformerKeysTest, RefusesWhatWouldGiveOtherVectors) {
   expect_refused(R"({"max_length": 5})",
                  "'max_length' is a key that sentence-transformers does not take; it takes "
                  "max_seq_length, do_lower_case");
+}
+
+// The reference would render every text in a chat template.
+TEST(TransformerKeysTest, TakesMessagesForPairsAlone) {
+  const std::string_view pairs = R"({"transformer_task": "text-generation", "module_output_name": "causal_logits",
+      "modality_config": {"text": {"method": "forward", "method_output_name": "logits"},
+                          "message": {"method": "forward", "method_output_name": "logits", "format": "flat"}}})";
+  const TransformerUse use{.takes_logits = true, .module_output_name = "causal_logits", .takes_messages = true};
+  EXPECT_TRUE(check(pairs, use).ok()) << check(pairs, use).to_string();
+  expect_refused(R"({"modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"},
+                     "message": {"method": "forward", "method_output_name": "last_hidden_state", "format": "flat"}},
+                     "module_output_name": "token_embeddings"})",
+                 "chat templates are supported of cross-encoders alone");
+  expect_refused(R"({"modality_config": {"text": {"method": "forward", "method_output_name": "logits"},
+                     "message": {"method": "generate", "method_output_name": "logits"}},
+                     "module_output_name": "causal_logits"})",
+                 "'modality_config.message.method' is \"generate\"", StatusCode::kUnsupported, use);
 }
 
 TEST(TransformerKeysTest, RefusesOtherOutputs) {

@@ -40,6 +40,7 @@ Result<std::vector<std::string>> plan(const Files& files, const std::string& onn
 TEST(FilePlanTest, TakesWhatAModelFolderReadsAndTheWeightsLast) {
   const auto files = plan({{"1_Pooling/config.json", ""},
                            {"README.md", ""},
+                           {"chat_template.jinja", ""},
                            {"config.json", kBert},
                            {"config_sentence_transformers.json", ""},
                            {"model.safetensors", ""},
@@ -53,10 +54,10 @@ TEST(FilePlanTest, TakesWhatAModelFolderReadsAndTheWeightsLast) {
                            {"tokenizer_config.json", ""},
                            {"vocab.txt", ""}});
   ASSERT_TRUE(files.ok()) << files.status().to_string();
-  EXPECT_THAT(*files,
-              ElementsAre("modules.json", "config_sentence_transformers.json", "config.json", "1_Pooling/config.json",
-                          "sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json",
-                          "tokenizer.json", "added_tokens.json", "model.safetensors"));
+  EXPECT_THAT(*files, ElementsAre("modules.json", "config_sentence_transformers.json", "README.md", "config.json",
+                                  "1_Pooling/config.json", "sentence_bert_config.json", "tokenizer_config.json",
+                                  "special_tokens_map.json", "chat_template.jinja", "tokenizer.json",
+                                  "added_tokens.json", "model.safetensors"));
 }
 
 TEST(FilePlanTest, TakesTheOnnxFileThatIsAskedForInsteadOfWeights) {
@@ -80,18 +81,33 @@ TEST(FilePlanTest, TakesTheOnnxFileThatIsAskedForInsteadOfWeights) {
   }
 }
 
-TEST(FilePlanTest, WeightsInGgufAloneAreRefusedWithWhatToTakeInstead) {
-  EXPECT_THAT(plan({{"README.md", ""}, {"tiny-Q8_0.gguf", ""}}).status().to_string(),
-              HasSubstr("'org/name' has its weights in GGUF, which is not supported: use the repository with "
-                        "model.safetensors"));
+TEST(FilePlanTest, OneGgufFileIsAModelAndOfSeveralNoneIsChosen) {
+  EXPECT_THAT(*plan({{"README.md", ""}, {"tiny-Q8_0.gguf", ""}, {"config.json", "{}"}}), ElementsAre("tiny-Q8_0.gguf"));
+  EXPECT_THAT(plan({{"README.md", ""}, {"tiny-Q4_0.gguf", ""}, {"tiny-Q8_0.gguf", ""}}).status().to_string(),
+              HasSubstr("2 GGUF files (tiny-Q4_0.gguf, tiny-Q8_0.gguf)"));
   EXPECT_TRUE(plan({{"config.json", kBert}, {"tokenizer.json", ""}, {"model.safetensors", ""}, {"a.gguf", ""}}).ok());
 }
 
-TEST(FilePlanTest, AdaptersAreRefusedBeforeAnythingIsDownloaded) {
-  const auto refused =
-      plan({{"adapter_config.json", ""}, {"adapter_model.safetensors", ""}, {"tokenizer.json", ""}}).status();
-  EXPECT_EQ(refused.code(), StatusCode::kUnsupported);
-  EXPECT_THAT(refused.message(), HasSubstr("adapter_config.json: adapters (LoRA) are not supported"));
+TEST(FilePlanTest, AnAdapterLeavesTheNetworkToItsBase) {
+  const auto files = plan({{"adapter_config.json", ""},
+                           {"adapter_model.safetensors", ""},
+                           {"adapter_model.bin", ""},
+                           {"README.md", ""},
+                           {"checkpoint-100/adapter_config.json", ""},
+                           {"checkpoint-100/adapter_model.safetensors", ""}});
+  ASSERT_TRUE(files.ok()) << files.status().to_string();
+  EXPECT_THAT(*files, ElementsAre("README.md", "adapter_config.json", "adapter_model.safetensors"));
+}
+
+TEST(FilePlanTest, AdaptersOfTasksBelongToTheModel) {
+  const auto files = plan({{"config.json", kBert},
+                           {"tokenizer.json", ""},
+                           {"model.safetensors", ""},
+                           {"adapters/retrieval/adapter_config.json", ""},
+                           {"adapters/retrieval/adapter_model.safetensors", ""}});
+  ASSERT_TRUE(files.ok()) << files.status().to_string();
+  EXPECT_THAT(*files, ElementsAre("config.json", "tokenizer.json", "adapters/retrieval/adapter_config.json",
+                                  "adapters/retrieval/adapter_model.safetensors", "model.safetensors"));
 }
 
 TEST(FilePlanTest, DoesWithoutModules) {
@@ -148,8 +164,8 @@ TEST(FilePlanTest, TakesWhatStaticEmbeddingsHave) {
     {"type": "sentence_transformers.models.StaticEmbedding", "path": "0_StaticEmbedding"},
     {"type": "sentence_transformers.models.Normalize", "path": "1_Normalize"}])"}});
   ASSERT_TRUE(files.ok()) << files.status().to_string();
-  EXPECT_THAT(*files,
-              ElementsAre("modules.json", "0_StaticEmbedding/tokenizer.json", "0_StaticEmbedding/model.safetensors"));
+  EXPECT_THAT(*files, ElementsAre("modules.json", "README.md", "0_StaticEmbedding/tokenizer.json",
+                                  "0_StaticEmbedding/model.safetensors"));
 }
 
 constexpr const char* kRouter = R"({

@@ -379,6 +379,24 @@ TEST(BesideTokenizerJsonTest, ClassesForSentencePieceMakeTheirParts) {
   EXPECT_THAT(types, ::testing::ElementsAre("Replace", "Replace", "Lowercase", "Precompiled"));
   EXPECT_EQ(albert["model"]["unk_id"], 1U);
 
+  // DeBERTa's options count, whatever the file has, and its map of characters does not.
+  core::Json deberta = albert;
+  deberta["added_tokens"] = json_of(R"([{"content": "[CLS]"}, {"content": "[SEP]"}, {"content": "[PAD]"},
+      {"content": "[UNK]"}, {"content": "[MASK]"}])");
+  deberta["post_processor"] = json_of(R"({"type": "TemplateProcessing", "single": [
+      {"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
+      {"SpecialToken": {"id": "[SEP]", "type_id": 0}}], "special_tokens": {}})");
+  for (const bool has_options : {false, true}) {
+    beside.tokenizer_config = core::Json{
+        {"tokenizer_class", "DebertaV2TokenizerFast"}, {"do_lower_case", has_options}, {"split_by_punct", has_options}};
+    core::Json made_of = deberta;
+    const Status status = take_beside_tokenizer_json(beside, made_of);
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    EXPECT_EQ(made_of["normalizer"]["normalizers"].size(), has_options ? 4U : 3U);
+    EXPECT_EQ(made_of["pre_tokenizer"]["pretokenizers"].size(), has_options ? 2U : 1U);
+    EXPECT_EQ(made_of["model"]["unk_id"], 1U);
+  }
+
   // The same where the kind of network alone names the class.
   const core::Json made = [&] {
     core::Json named = file;

@@ -115,7 +115,7 @@ TEST(TorchFileTest, CopiesOnlyViewsThatAreOutOfOrder) {
     const std::byte* const begin = opened->part().bytes.bytes.data();
     EXPECT_EQ(opened->find("whole", whole)->bytes.data(), begin + opened->find("whole", whole)->offset);
     EXPECT_EQ(opened->find("turned", turned)->bytes.data(),
-              opened->copies().bytes.data() + opened->find("turned", turned)->offset);
+              opened->copies().bytes.bytes.data() + opened->find("turned", turned)->offset);
   }
 }
 

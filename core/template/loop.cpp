@@ -1,0 +1,60 @@
+#include "core/template/loop.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace latebind::templates {
+
+using core::Result;
+
+namespace {
+
+Value number_of(std::size_t number) {
+  return Value::integer(static_cast<std::int64_t>(number));
+}
+
+// The argument whose turn it is.
+Result<Value> cycle_of_loop(Run& /*run*/, const Value& self, const Arguments& given) {
+  if (given.positional.empty() || !given.named.empty()) return mistake("loop.cycle() takes one value or more");
+  return given.positional[self.as_loop().index % given.positional.size()];
+}
+
+// Whether the arguments differ from those of the last call.
+Result<Value> changed_of_loop(Run& /*run*/, const Value& self, const Arguments& given) {
+  LoopState& loop = self.as_loop();
+  const bool first = !loop.has_compared;
+  const bool differs = first || !std::ranges::equal(loop.compared, given.positional, are_equal);
+  loop.has_compared = true;
+  if (differs) loop.compared = given.positional;
+  return Value::boolean(differs);
+}
+
+constexpr std::array<Function, 2> kLoopMethods{{{"cycle", cycle_of_loop}, {"changed", changed_of_loop}}};
+
+}  // namespace
+
+Result<Value> loop_attribute(LoopState& loop, std::string_view name) {
+  const std::size_t count = loop.items.size();
+  if (name == "index") return number_of(loop.index + 1);
+  if (name == "index0") return number_of(loop.index);
+  if (name == "revindex") return number_of(count - loop.index);
+  if (name == "revindex0") return number_of(count - loop.index - 1);
+  if (name == "first") return Value::boolean(loop.index == 0);
+  if (name == "last") return Value::boolean(loop.index + 1 == count);
+  if (name == "length") return number_of(count);
+  // Loops in each other count as deeper only if they are recursive.
+  if (name == "depth") return number_of(1);
+  if (name == "depth0") return number_of(0);
+  if (name == "previtem" && loop.index > 0) return loop.items[loop.index - 1];
+  if (name == "nextitem" && loop.index + 1 < count) return loop.items[loop.index + 1];
+  const auto* const method = std::ranges::find(kLoopMethods, name, &Function::name);
+  if (method != kLoopMethods.end()) {
+    return Value::callable(std::make_shared<const Callable>(Callable{.function = method, .self = Value::loop(&loop)}));
+  }
+  return Value::undefined(std::string(name));
+}
+
+}  // namespace latebind::templates

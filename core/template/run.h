@@ -1,0 +1,136 @@
+// Run: one rendering of a template: its names, its limits, and how statements and expressions are computed.
+//
+// For one thread. Everything in it belongs to the rendering that made it.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/result.h"
+#include "core/template/syntax.h"
+#include "core/template/template.h"
+#include "core/template/value.h"
+
+namespace latebind::templates {
+
+class Run;
+
+// The names of a block, within those of the blocks around it.
+struct Scope {
+  const Scope* parent = nullptr;
+  std::vector<std::pair<std::string, Value>> names{};
+
+  [[nodiscard]] const Value* find(std::string_view name) const;
+  void set(std::string_view name, Value value);
+};
+
+struct Arguments {
+  Items positional{};
+  std::vector<std::pair<std::string, Value>> named{};
+};
+
+// A filter, whose `self` is what it is applied to; a method; or a function of the template's, without `self`.
+struct Function {
+  std::string_view name;
+  core::Result<Value> (*call)(Run& run, const Value& self, const Arguments& given) = nullptr;
+};
+struct Test {
+  std::string_view name;
+  core::Result<bool> (*holds)(Run& run, const Value& self, const Arguments& given) = nullptr;
+};
+
+struct Callable {
+  // A macro and the scope in which it was defined, which lives longer than it.
+  const Statement* macro = nullptr;
+  const Scope* scope = nullptr;
+  // Otherwise a function or a method of `self`.
+  const Function* function = nullptr;
+  Value self{};
+};
+
+struct LoopState {
+  const Items& items;
+  std::size_t index = 0;
+  // The arguments of the last call of loop.changed().
+  Items compared{};
+  bool has_compared = false;
+};
+
+class Run {
+ public:
+  Run(const Limits& limits, const Clock& now) : limits_(limits), now_(now) {}
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  // Appends the text of the statements.
+  [[nodiscard]] core::Status render(const Body& statements, Scope& scope, std::string& out);
+  [[nodiscard]] core::Result<Value> evaluate(const Expression& expression, const Scope& scope);
+
+  // Calls a macro, a function or a method.
+  [[nodiscard]] core::Result<Value> call(const Value& callable, const Arguments& given);
+  // object.name, and object[key]: undefined if there is none.
+  [[nodiscard]] core::Result<Value> attribute(const Value& object, std::string_view name);
+  [[nodiscard]] core::Result<Value> item(const Value& object, const Value& key);
+  // What a loop over the value meets. An iterator is empty afterwards.
+  [[nodiscard]] core::Result<Items> items_of(const Value& value);
+
+  // Counts work against the limit.
+  [[nodiscard]] core::Status spend(std::size_t steps);
+  // A text, list or dictionary as a value, if the limits allow it. Items of a list are values that outlive their block.
+  [[nodiscard]] core::Result<Value> text(std::string text);
+  [[nodiscard]] core::Result<Value> list(Items items, Kind kind = Kind::kList);
+  [[nodiscard]] core::Result<Value> iterator(Items items);
+  [[nodiscard]] core::Result<Value> dictionary(Members members);
+  [[nodiscard]] core::Status check_size(std::size_t bytes);
+  [[nodiscard]] core::Status check_items(const Items& items);
+
+  [[nodiscard]] const Clock& now() const { return now_; }
+
+ private:
+  enum class Flow : std::uint8_t { kNext, kBreak, kContinue };
+  class Level;
+
+  [[nodiscard]] core::Result<Flow> render_body(const Body& statements, Scope& scope, std::string& out);
+  [[nodiscard]] core::Result<Flow> render_one(const Statement& statement, Scope& scope, std::string& out);
+  [[nodiscard]] core::Result<Flow> render_for(const Statement& loop, Scope& scope, std::string& out);
+  [[nodiscard]] core::Result<Items> looped_items(const Statement& loop, const Scope& scope);
+  [[nodiscard]] core::Status set_block(const Statement& block, Scope& scope);
+  [[nodiscard]] core::Status assign(const Target& target, Value value, Scope& scope);
+  [[nodiscard]] core::Status print(const Value& value, std::string& out);
+  [[nodiscard]] core::Status append(std::string_view text, std::string& out);
+
+  [[nodiscard]] core::Result<Value> compute(const Expression& expression, const Scope& scope);
+  [[nodiscard]] core::Result<Value> name(const Expression& expression, const Scope& scope) const;
+  [[nodiscard]] core::Result<Value> list_of(const Expression& expression, const Scope& scope);
+  [[nodiscard]] core::Result<Value> dictionary_of(const Expression& expression, const Scope& scope);
+  [[nodiscard]] core::Result<Value> slice(const Expression& expression, const Scope& scope);
+  [[nodiscard]] core::Result<Value> call_of(const Expression& expression, const Scope& scope);
+  [[nodiscard]] core::Result<Value> filter(const Expression& expression, const Scope& scope);
+  [[nodiscard]] core::Result<Value> test(const Expression& expression, const Scope& scope);
+  [[nodiscard]] core::Result<Value> compare_all(const Expression& expression, const Scope& scope);
+  [[nodiscard]] core::Result<Value> concatenate(const Expression& expression, const Scope& scope);
+  [[nodiscard]] core::Result<Arguments> evaluate_arguments(const Expression& expression, const Scope& scope);
+  [[nodiscard]] core::Result<Value> call_macro(const Callable& callable, const Arguments& given);
+
+  const Limits& limits_;
+  const Clock& now_;
+  std::size_t steps_ = 0;
+  std::size_t depth_ = 0;
+};
+
+// The arguments by the names of the parameters, in their order; undefined for one that is not given. `what` is the
+// function in messages.
+[[nodiscard]] core::Result<Items> bind(std::string_view what, const Arguments& given,
+                                       std::initializer_list<std::string_view> parameters);
+
+// An error that the values of a template cause, and one for what is not known here.
+[[nodiscard]] core::Status mistake(std::string text);
+[[nodiscard]] core::Status unknown(std::string text);
+// The error for a value that is used although it is not defined.
+[[nodiscard]] core::Status is_not_defined(const Value& value);
+
+}  // namespace latebind::templates

@@ -1,0 +1,82 @@
+// TokenReader: the tokens of a template, read one after the other, with the limit of nesting. For one thread.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/template/lexer.h"
+#include "core/text/quote.h"
+
+namespace latebind::templates {
+
+class TokenReader {
+ public:
+  TokenReader(std::vector<Token> tokens, std::size_t depth_max) : tokens_(std::move(tokens)), depth_max_(depth_max) {}
+
+  // The token here, which is kEnd at the end, and the one after it.
+  [[nodiscard]] const Token& here() const { return tokens_[at_]; }
+  [[nodiscard]] const Token& after() const { return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_]; }
+  [[nodiscard]] std::size_t line() const { return here().line; }
+  [[nodiscard]] bool is(TokenKind kind) const { return here().kind == kind; }
+  [[nodiscard]] bool is_operator(std::string_view text) const { return here().is(TokenKind::kOperator, text); }
+  [[nodiscard]] bool is_name(std::string_view text) const { return here().is(TokenKind::kName, text); }
+
+  Token take() {
+    Token taken = here();
+    if (!is(TokenKind::kEnd)) ++at_;
+    return taken;
+  }
+  // Passes the token if it is this one.
+  bool pass_operator(std::string_view text) { return is_operator(text) && pass(); }
+  bool pass_name(std::string_view text) { return is_name(text) && pass(); }
+  [[nodiscard]] core::Status expect_operator(std::string_view text) {
+    return pass_operator(text) ? core::Status() : unexpected(fmt::format("'{}'", text));
+  }
+  [[nodiscard]] core::Status expect(TokenKind kind, std::string_view what) {
+    return is(kind) && (is(TokenKind::kEnd) || pass()) ? core::Status() : unexpected(what);
+  }
+  // The error for the token here, where `wanted` should be.
+  [[nodiscard]] core::Status unexpected(std::string_view wanted) const {
+    const TokenKind kind = here().kind;
+    const bool ends = kind == TokenKind::kPrintEnd || kind == TokenKind::kBlockEnd;
+    return fault_at(line(), fmt::format("{} is expected, not {}", wanted,
+                                        ends                       ? "the end of the tag"
+                                        : kind == TokenKind::kEnd  ? "the end of the template"
+                                        : kind == TokenKind::kText ? "text"
+                                                                   : core::quoted(here().text)));
+  }
+
+  // One more level of nesting for as long as it lives.
+  class Level {
+   public:
+    explicit Level(TokenReader& reader) : reader_(reader) { ++reader_.depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+    ~Level() { --reader_.depth_; }
+
+   private:
+    TokenReader& reader_;
+  };
+  [[nodiscard]] core::Status check_depth(std::size_t depth) const {
+    if (depth <= depth_max_) return {};
+    return fault_at(line(), fmt::format("nested deeper than {} levels", depth_max_));
+  }
+  [[nodiscard]] core::Status check_depth() const { return check_depth(depth_); }
+
+ private:
+  bool pass() {
+    ++at_;
+    return true;
+  }
+
+  const std::vector<Token> tokens_;
+  const std::size_t depth_max_;
+  std::size_t at_ = 0;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace latebind::templates

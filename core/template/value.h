@@ -1,0 +1,136 @@
+// Value: a value of a template: text, a number, a list, a dictionary, or something that only a running template has.
+//
+// Copies share their content, which never changes, except that of a namespace and of an iterator. A value of a running
+// template belongs to that run; other values may be read from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/json/value.h"
+
+namespace latebind::templates {
+
+class Value;
+struct Callable;
+struct Dictionary;
+struct Iterator;
+struct LoopState;
+struct Namespace;
+struct Sequence;
+
+enum class Kind : std::uint8_t {
+  kUndefined,  // a name without a value, whose text is empty
+  kNone,
+  kBoolean,
+  kInteger,
+  kFloat,
+  kText,
+  kMarkup,  // text that a filter marked as escaped; it can only be printed
+  kList,
+  kTuple,
+  kRange,
+  kView,      // the keys, values or items of a dictionary
+  kIterator,  // a list that can be read once
+  kDict,
+  kNamespace,
+  kLoop,      // the variable `loop`
+  kCallable,  // a macro, a function or a method
+};
+
+using Items = std::vector<Value>;
+// The members of a dictionary, in their order.
+using Members = std::vector<std::pair<Value, Value>>;
+
+class Value {
+ public:
+  // Undefined.
+  Value() = default;
+  // Undefined, with the name for messages.
+  [[nodiscard]] static Value undefined(std::string name);
+  [[nodiscard]] static Value none();
+  [[nodiscard]] static Value boolean(bool truth);
+  [[nodiscard]] static Value integer(std::int64_t number);
+  [[nodiscard]] static Value number(double number);
+  [[nodiscard]] static Value text(std::string text);
+  [[nodiscard]] static Value markup(std::string text);
+  // `kind` is kList, kTuple, kRange or kView.
+  [[nodiscard]] static Value sequence(Items items, Kind kind = Kind::kList);
+  [[nodiscard]] static Value iterator(Items items);
+  [[nodiscard]] static Value dictionary(Members members);
+  [[nodiscard]] static Value name_space(std::shared_ptr<Namespace> members);
+  [[nodiscard]] static Value loop(LoopState* state);
+  [[nodiscard]] static Value callable(std::shared_ptr<const Callable> callable);
+  [[nodiscard]] static Value of(const core::Json& json);
+
+  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] bool is(Kind kind) const { return kind_ == kind; }
+  [[nodiscard]] bool is_undefined() const { return kind_ == Kind::kUndefined; }
+  [[nodiscard]] bool is_text() const { return kind_ == Kind::kText; }
+  [[nodiscard]] bool is_dictionary() const { return kind_ == Kind::kDict; }
+  [[nodiscard]] bool is_integer() const { return kind_ == Kind::kInteger || kind_ == Kind::kBoolean; }
+  [[nodiscard]] bool is_number() const { return is_integer() || kind_ == Kind::kFloat; }
+  // A list, tuple, range or view.
+  [[nodiscard]] bool is_sequence() const { return kind_ >= Kind::kList && kind_ <= Kind::kView; }
+
+  // The following require a value of this kind, except as they say.
+  [[nodiscard]] bool as_boolean() const { return std::get<bool>(content_); }
+  // Of a boolean, 0 or 1.
+  [[nodiscard]] std::int64_t as_integer() const;
+  // Of any number.
+  [[nodiscard]] double as_double() const;
+  // Of text, of markup, and the name of what is undefined.
+  [[nodiscard]] const std::string& as_text() const;
+  [[nodiscard]] const Items& as_items() const;
+  [[nodiscard]] const Members& as_members() const;
+  [[nodiscard]] Iterator& as_iterator() const;
+  [[nodiscard]] Namespace& as_namespace() const;
+  [[nodiscard]] LoopState& as_loop() const;
+  [[nodiscard]] const Callable& as_callable() const;
+
+  // How many lists and dictionaries are nested in each other here; 0 for other values.
+  [[nodiscard]] std::size_t depth() const;
+  // The member with this key; null if there is none, or if this is no dictionary.
+  [[nodiscard]] const Value* find(std::string_view key) const;
+  [[nodiscard]] const Value* find(const Value& key) const;
+
+ private:
+  using Content =
+      std::variant<std::monostate, bool, std::int64_t, double, std::shared_ptr<const std::string>,
+                   std::shared_ptr<const Sequence>, std::shared_ptr<const Dictionary>, std::shared_ptr<Iterator>,
+                   std::shared_ptr<Namespace>, LoopState*, std::shared_ptr<const Callable>>;
+  Value(Kind kind, Content content) : kind_(kind), content_(std::move(content)) {}
+
+  Kind kind_ = Kind::kUndefined;
+  Content content_{};
+};
+
+struct Sequence {
+  Items items{};
+  std::size_t depth = 1;  // of nested sequences and dictionaries
+};
+struct Dictionary {
+  Members members{};
+  std::size_t depth = 1;
+};
+struct Iterator {
+  Items items{};
+  std::size_t next = 0;
+};
+struct Namespace {
+  std::vector<std::pair<std::string, Value>> members{};
+};
+
+// What a kind is called in messages: "text", "a list".
+[[nodiscard]] std::string_view name_of(Kind kind);
+// Whether a condition with this value holds.
+[[nodiscard]] bool is_true(const Value& value);
+[[nodiscard]] bool are_equal(const Value& a, const Value& b);
+
+}  // namespace latebind::templates

@@ -1,0 +1,44 @@
+// ComputedBytes: bytes that are computed from others when they are read, such as weights that a file has in a quantized
+// form. Readers of pieces never hold all of them; bytes() is for those that need all at once. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "core/status.h"
+
+namespace latebind::core {
+
+class ComputedBytes {
+ public:
+  ComputedBytes(const ComputedBytes&) = delete;
+  ComputedBytes& operator=(const ComputedBytes&) = delete;
+  virtual ~ComputedBytes();
+
+  // Computes the bytes from `offset` on, which must be inside. Returns false if what they are computed from cannot be
+  // read, and from then on. Allocates nothing.
+  [[nodiscard]] virtual bool read(std::uint64_t offset, std::span<std::byte> to) const noexcept = 0;
+  // Returns the error after read() has returned false.
+  [[nodiscard]] virtual Status why_not() const = 0;
+
+  // The place of all bytes in memory. They may be accessed after fill(); before, they are only addresses.
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {memory_.get(), size_}; }
+  // Computes all bytes, once.
+  void fill() const;
+
+ protected:
+  // Throws std::bad_alloc.
+  explicit ComputedBytes(std::size_t size);
+  // Computes the whole of bytes().
+  virtual void compute_all(std::span<std::byte> to) const = 0;
+
+ private:
+  std::size_t size_;
+  std::unique_ptr<std::byte[]> memory_;  // uninitialised, so that the system provides it when it is written
+  mutable std::once_flag filled_;
+};
+
+}  // namespace latebind::core

@@ -1,0 +1,55 @@
+// AdapterConfig: adapter_config.json of a LoRA adapter, as PEFT writes it.
+//
+// Source of the keys: PEFT 0.19. A value; reading is a pure function, safe for concurrent use.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json/value.h"
+#include "core/result.h"
+
+namespace latebind::embedding {
+
+inline constexpr std::string_view kAdapterConfigFile = "adapter_config.json";
+// The weights beside it; the first one that exists is used.
+inline constexpr std::string_view kAdapterFile = "adapter_model.safetensors";
+inline constexpr std::string_view kAdapterTorchFile = "adapter_model.bin";
+
+struct AdapterConfig {
+  // A number for modules with a name, "q_proj" or "layers.0.self_attn.q_proj", in which a dot stands for any character;
+  // with "^" in front, for the module with this whole name.
+  struct Pattern {
+    std::string module;
+    double number = 0;
+  };
+
+  std::string file{};          // for messages
+  std::string base{};          // the model that the adapter changes: a folder, or a name on the hub
+  bool is_stabilized = false;  // rsLoRA
+  bool is_dora = false;
+  // The modules that have a change; std::nullopt if the file has an expression, or means all linear layers.
+  std::optional<std::vector<std::string>> targets = std::nullopt;
+
+  // Returns the rank of the change of this module, and the factor of its product.
+  [[nodiscard]] std::size_t rank_of(std::string_view module) const;
+  [[nodiscard]] float scale_of(std::string_view module) const;
+  // Returns whether the adapter changes this module.
+  [[nodiscard]] bool is_target(std::string_view module) const;
+
+  double rank = 8;
+  double alpha = 8;
+  std::vector<Pattern> ranks{};
+  std::vector<Pattern> alphas{};
+};
+
+// Returns kInvalidModel, or kUnsupported for kinds of adapters and options that would give other numbers, naming the
+// key.
+[[nodiscard]] core::Result<AdapterConfig> read_adapter_config(const core::Json& config,
+                                                              const std::filesystem::path& file);
+
+}  // namespace latebind::embedding

@@ -1,0 +1,70 @@
+#include "embedding/weights/auto_encoder.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "embedding/weights/floats_of.h"
+#include "embedding/weights/safetensors.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+
+Result<std::vector<float>> numbers_of(const TensorFile& weights, std::string_view name,
+                                      std::span<const std::int64_t> shape) {
+  LB_ASSIGN_OR_RETURN(const StoredTensor tensor, weights.find(name, shape));
+  return floats_of(tensor);
+}
+
+// A safetensors file with both tensors.
+std::string file_of(const std::vector<std::int64_t>& shape, std::span<const float> matrix,
+                    std::span<const float> bias) {
+  const std::size_t middle = matrix.size_bytes();
+  std::string head = fmt::format(R"({{"linear.weight":{{"dtype":"F32","shape":[{},{}],"data_offsets":[0,{}]}},)"
+                                 R"("linear.bias":{{"dtype":"F32","shape":[{}],"data_offsets":[{},{}]}}}})",
+                                 shape[0], shape[1], middle, shape[0], middle, middle + bias.size_bytes());
+  head.resize((head.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t length = head.size();
+  std::string file(sizeof(length) + head.size() + middle + bias.size_bytes(), '\0');
+  char* to = file.data();
+  const auto append = [&to](const void* bytes, std::size_t count) {
+    std::memcpy(to, bytes, count);
+    to += count;
+  };
+  append(&length, sizeof(length));
+  append(head.data(), head.size());
+  append(matrix.data(), middle);
+  append(bias.data(), bias.size_bytes());
+  return file;
+}
+
+}  // namespace
+
+Result<TensorFile> linear_of_auto_encoder(const TensorFile& weights) {
+  // A file without the matrix, or with one of another rank, is refused by find().
+  std::vector<std::int64_t> shape = weights.shape_of("encoder.weight").value_or(std::vector<std::int64_t>{0, 0});
+  if (shape.size() != 2) shape = {0, 0};
+  LB_ASSIGN_OR_RETURN(const auto matrix, numbers_of(weights, "encoder.weight", shape));
+  LB_ASSIGN_OR_RETURN(const auto before, numbers_of(weights, "pre_bias", {&shape[1], 1}));
+  LB_ASSIGN_OR_RETURN(auto bias, numbers_of(weights, "latent_bias", {&shape[0], 1}));
+  for (std::size_t row = 0; row < bias.size(); ++row) {
+    double sum = bias[row];
+    for (std::size_t i = 0; i < before.size(); ++i)
+      sum -= static_cast<double>(matrix[row * before.size() + i]) * static_cast<double>(before[i]);
+    bias[row] = static_cast<float>(sum);
+  }
+  LB_ASSIGN_OR_RETURN(
+      Safetensors made,
+      Safetensors::from_part({.bytes = core::SharedBytes::from_string(file_of(shape, matrix, bias))}, weights.name()));
+  return TensorFile(std::move(made));
+}
+
+}  // namespace latebind::embedding

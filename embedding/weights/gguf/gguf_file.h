@@ -1,0 +1,31 @@
+// GgufFile: the tensors of a GGUF file by the names that the networks here have for them. Those of f32, f16 and bf16
+// stay where they are in the mapped file; quantized ones, and those that llama.cpp's converter changed, are computed as
+// f32 when they are read, with the same numbers as in llama.cpp.
+//
+// Immutable; any thread may read.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "core/tensor/shared_bytes.h"
+#include "embedding/weights/gguf/header.h"
+#include "embedding/weights/tensor_file.h"
+
+namespace latebind::embedding {
+
+class GgufFile : public TensorFile {
+ public:
+  // Returns the errors of GgufHeader::read(). A type that is not read is an error only when its tensor is requested.
+  static core::Result<GgufFile> from_part(core::FilePart part, std::string name);
+
+ private:
+  GgufFile() = default;
+  [[nodiscard]] core::Status take(const GgufHeader& header);
+};
+
+// Returns the types of a file's matrices for people, most numbers first: "Q4_K, Q6_K".
+[[nodiscard]] std::string describe_gguf_types(const GgufHeader& header);
+
+}  // namespace latebind::embedding

@@ -1,0 +1,22 @@
+// The member `instruct` of bodies that rank documents: what a cross-encoder is asked to do. Pure functions; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "server/protocols/json_body.h"
+
+namespace latebind::server {
+
+[[nodiscard]] inline app::Json instruct_schema() {
+  return typed_schema("string",
+                      "What the cross-encoder is asked to do, instead of the model's own instruction; empty: none.");
+}
+
+// For bodies with a member std::optional<std::string> `instruct`.
+template <class Body>
+constexpr Member<Body> kInstruct{"instruct", false, instruct_schema, [](const Json& value, Body& body) {
+                                   return read_text(value, body.instruct.emplace());
+                                 }};
+
+}  // namespace latebind::server

@@ -1,0 +1,189 @@
+// Templates beside transformers (tests/data/templates/make.py), what is refused, and the limits.
+#include "core/template/template.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "core/json/parse.h"
+#include "core/json/value.h"
+
+namespace latebind::templates {
+namespace {
+
+using core::Json;
+using core::StatusCode;
+using ::testing::HasSubstr;
+
+std::tm some_time() {
+  std::tm time{};
+  time.tm_year = 126;
+  time.tm_mon = 10;
+  time.tm_mday = 30;
+  time.tm_hour = 14;
+  time.tm_min = 5;
+  time.tm_sec = 9;
+  time.tm_wday = 1;
+  time.tm_yday = 333;
+  return time;
+}
+
+core::Result<std::string> rendered(std::string_view source, const Variables& variables = {},
+                                   const Limits& limits = {}) {
+  auto parsed = Template::parse(source, limits);
+  if (!parsed.ok()) return parsed.status();
+  return parsed->render(variables, some_time);
+}
+
+// Requires that the template gives the text, or is refused as in the reference.
+void expect_same(std::string_view source, const Variables& variables, const Json& text) {
+  const auto result = rendered(source, variables);
+  if (text.is_null()) {
+    EXPECT_FALSE(result.ok()) << source << "\ngives " << *result << "\nwhich the reference refuses";
+    return;
+  }
+  ASSERT_TRUE(result.ok()) << source << "\n" << result.status().to_string();
+  EXPECT_EQ(*result, text.text()) << source;
+}
+
+Json read(std::string_view name) {
+  const auto file = std::filesystem::path(LATEBIND_SOURCE_DIR) / "tests/data/templates" / name;
+  std::ifstream stream(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  Json json;
+  const auto mistake = core::read_json(text, {.bytes_max = text.size()}, json);
+  EXPECT_FALSE(mistake) << name << ": " << *mistake;
+  return json;
+}
+
+TEST(TemplateTest, GivesTheTextsOfTheReference) {
+  const Json cases = read("cases.json");
+  Variables variables;
+  for (const auto& [name, value] : cases["variables"].members())
+    variables.emplace_back(name, Value::of(value));
+  EXPECT_GT(cases["texts"].size(), 400U);
+  for (const Json& one : cases["texts"])
+    expect_same(one["template"].text(), variables, one["text"]);
+}
+
+TEST(TemplateTest, RendersConversationsAsTheReference) {
+  const Json cases = read("cases.json");
+  const Json chats = read("chats.json");
+  EXPECT_GT(chats.size(), 30U);
+  for (const Json& one : cases["chats"]) {
+    std::string source;
+    for (const Json& line : chats[one["name"].text()])
+      source += line.text();
+    const Variables variables{
+        {"messages", Value::of(cases["conversations"][one["messages"].text()])},
+        {"add_generation_prompt", Value::boolean(one["prompt"].get<bool>())},
+        {"tools", one["tools"].get<bool>() ? Value::of(cases["tools"]) : Value::none()},
+        {"documents", Value::none()},
+        {"bos_token", Value::text("<s>")},
+        {"eos_token", Value::text("</s>")},
+    };
+    SCOPED_TRACE(one["name"].text() + ", " + one["messages"].text());
+    expect_same(source, variables, one["text"]);
+  }
+}
+
+struct Refused {
+  std::string_view source;
+  StatusCode code;
+  std::string_view words;
+};
+
+TEST(TemplateTest, RefusesWhatItDoesNotKnowByName) {
+  const Refused cases[] = {
+      {"a\n{{ 'x' | wordwrap }}", StatusCode::kUnsupported, "line 2: the filter 'wordwrap' is not supported"},
+      {"{{ 'x' is filter }}", StatusCode::kUnsupported, "the test 'filter' is not supported"},
+      {"{{ 'x'.format(1) }}", StatusCode::kUnsupported, "'format' of a text is not supported"},
+      {"{{ 'x'.encode() }}", StatusCode::kUnsupported, "'encode' of a text is not supported"},
+      {"{{ [1].append(2) }}", StatusCode::kUnsupported, "'append' of a list is not supported"},
+      {"{{ {}.__class__ }}", StatusCode::kUnsupported, "'__class__' of a dictionary is not supported"},
+      {"{{ lipsum() }}", StatusCode::kUnsupported, "'lipsum' is not supported"},
+      {"{{ 'ß' | upper }}", StatusCode::kUnsupported, "upper and lower case of 'ß' are not supported"},
+      {"{{ range(3) }}", StatusCode::kUnsupported, "the text of a range is not supported"},
+      {"{{ [1] | select }}", StatusCode::kUnsupported, "the text of an iterator is not supported"},
+      {"{{ {}.items }}", StatusCode::kUnsupported, "the text of a function is not supported"},
+      {"{{ 7 is sameas 7 }}", StatusCode::kUnsupported, "the test 'sameas' of an integer is not supported"},
+      {"{{ 2 ** 3 }}", StatusCode::kUnsupported, "the operator '**' is not supported"},
+      {"{{ 0x10 }}", StatusCode::kUnsupported, "numbers in other bases than 10 are not supported"},
+      {"{{ 9223372036854775807 + 1 }}", StatusCode::kUnsupported, "integers beyond 64 bits are not supported"},
+      {"{{ 9223372036854775808 }}", StatusCode::kUnsupported, "is no integer of 64 bits"},
+      {"{{ '\\ud800' }}", StatusCode::kUnsupported, "escapes of surrogates are not supported"},
+      {"{% include 'x' %}", StatusCode::kUnsupported, "the statement 'include' is not supported"},
+      {"{% import 'x' as y %}", StatusCode::kUnsupported, "the statement 'import' is not supported"},
+      {"{% call m() %}{% endcall %}", StatusCode::kUnsupported, "the statement 'call' is not supported"},
+      {"{% for i in [1] recursive %}{% endfor %}", StatusCode::kUnsupported, "'recursive' is not supported"},
+      {"{{ f(*x) }}", StatusCode::kUnsupported, "'*' and '**' before arguments are not supported"},
+      {"{{ 'a' | tojson(nope=1) }}", StatusCode::kUnsupported, "the argument 'nope' of tojson is not supported"},
+      {"{{ strftime_now('%Q') }}", StatusCode::kUnsupported, "'%Q' in strftime_now() is not supported"},
+      {"{{ raise_exception('no\nway') }}", StatusCode::kInvalidArgument,
+       "line 1: the template refuses this: no\\x0away"},
+      {"\n{{ missing.x }}", StatusCode::kInvalidModel, "line 2: 'missing' is not defined"},
+      {"{{ none + 1 }}", StatusCode::kInvalidModel, "'+' of none and an integer"},
+      {"{% set ns = namespace() %}{% for i in [1] %}{% set ns.x = loop %}{% endfor %}", StatusCode::kUnsupported,
+       "'loop' in a namespace is not supported"},
+      {"{% macro m() %}{% endmacro %}{{ [m] }}", StatusCode::kUnsupported, "a function in a list is not supported"},
+      {"x\n{% if a %}\n", StatusCode::kInvalidModel, "line 2: a block has no end: 'endif' is missing"},
+      {"{{ a", StatusCode::kInvalidModel, "line 1: a tag has no end: '}}' is missing"},
+      {"\xC3", StatusCode::kInvalidModel, "the template is not UTF-8 at byte 0"},
+  };
+  for (const Refused& one : cases) {
+    const auto result = rendered(one.source);
+    ASSERT_FALSE(result.ok()) << one.source << " gives " << *result;
+    EXPECT_EQ(result.status().code(), one.code) << one.source << ": " << result.status().to_string();
+    EXPECT_THAT(std::string(result.status().message()), HasSubstr(one.words));
+  }
+}
+
+TEST(TemplateTest, EndsWithinItsLimits) {
+  const Refused cases[] = {
+      {"{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}", StatusCode::kTextTooLong,
+       "steps"},
+      {"{% set ns = namespace(a='ab') %}{% for i in range(99) %}{% set ns.a = ns.a + ns.a %}{% endfor %}",
+       StatusCode::kTextTooLong, ""},
+      {"{{ 'ab' * 1000000000 }}", StatusCode::kTextTooLong, "bytes"},
+      {"{{ [1] * 1000000000000 }}", StatusCode::kTextTooLong, ""},
+      {"{{ range(9223372036854775807) }}", StatusCode::kTextTooLong, "steps"},
+      {"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", StatusCode::kTextTooLong, "nested deeper than"},
+      {"{% set ns = namespace(a=[]) %}{% for i in range(999) %}{% set ns.a = [ns.a] %}{% endfor %}",
+       StatusCode::kInvalidModel, "lists are nested deeper than 64"},
+      {"{{ 'aaaa'.replace('a', 'b' * 100000000) }}", StatusCode::kTextTooLong, ""},
+  };
+  for (const Refused& one : cases) {
+    const auto result = rendered(one.source);
+    ASSERT_FALSE(result.ok()) << one.source;
+    EXPECT_EQ(result.status().code(), one.code) << one.source << ": " << result.status().to_string();
+    EXPECT_THAT(std::string(result.status().message()), HasSubstr(one.words));
+  }
+  EXPECT_FALSE(rendered("{{ " + std::string(5000, '(')).ok());
+  EXPECT_FALSE(rendered("{{ " + std::string(5000, '-') + "1 }}").ok());
+  std::string nested;
+  for (int i = 0; i < 5000; ++i)
+    nested += "{% if 1 %}";
+  EXPECT_FALSE(rendered(nested).ok());
+  std::string chained = "{{ 1";
+  for (int i = 0; i < 5000; ++i)
+    chained += " + 1";
+  EXPECT_FALSE(rendered(chained + " }}").ok());
+  EXPECT_FALSE(rendered("12345", {}, {.source_bytes = 4}).ok());
+}
+
+TEST(TemplateTest, HasNoDateWithoutAClock) {
+  const auto parsed = Template::parse("{{ strftime_now is defined }}");
+  ASSERT_TRUE(parsed.ok());
+  const auto text = parsed->render({});
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(*text, "False");
+}
+
+}  // namespace
+}  // namespace latebind::templates

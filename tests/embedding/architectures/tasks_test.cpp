@@ -1,0 +1,166 @@
+// Networks with low-rank parts for several tasks against the reference (tests/data/adapters/make_tasks.py).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "embedding/build_model.h"
+#include "embedding/folder/model_folder.h"
+#include "tests/embedding/architectures/batch_of_texts.h"
+#include "tests/embedding/support.h"
+#include "tests/support/json.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::StatusCode;
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::filesystem::path adapters_data() {
+  return testing::data_folder() / "adapters";
+}
+
+const json& expected_of_tasks() {
+  static const json document = json::parse(testing::read_file(adapters_data() / "expected_tasks.json"))["vectors"];
+  return document;
+}
+
+json texts_of_networks() {
+  return json::parse(testing::read_file(testing::data_folder() / "networks/expected.json"))["ids"];
+}
+
+// `tasks` has the number of each text's task.
+std::vector<double> vectors_with_tasks(const graph::Graph& graph, const std::vector<double>& tasks) {
+  const auto batch = testing::batch_of(texts_of_networks());
+  graph::testing::Array numbers{.shape = batch.ids.shape, .values = {}};
+  const auto width = static_cast<std::size_t>(batch.ids.shape[1]);
+  for (std::size_t i = 0; i < batch.mask.values.size(); ++i)
+    numbers.values.push_back(batch.mask.values[i] == 1 ? tasks[i / width] : 0);
+  return graph::testing::evaluate(graph,
+                                  {{"input_ids", batch.ids}, {"attention_mask", batch.mask}, {"task_ids", numbers}})
+      .values;
+}
+
+// The models normalise.
+void expect_row(const std::vector<double>& vectors, std::size_t row, const json& wanted) {
+  double squares = 0;
+  for (const json& number : wanted)
+    squares += number.get<double>() * number.get<double>();
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_NEAR(vectors[row * wanted.size() + i], wanted[i].get<double>() / std::sqrt(squares), 1e-6)
+        << row << "," << i;
+}
+
+// A copy of a network with adapters of tasks beside it.
+void write_tasks(const testing::ScratchFolder& scratch) {
+  const auto base = testing::data_folder() / "networks/eurobert";
+  for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
+                           "modules.json", "sentence_bert_config.json", "1_Pooling/config.json"})
+    scratch.write(file, testing::read_file(base / file));
+  for (const char* task : {"retrieval", "clustering"}) {
+    for (const char* file : {"adapter_config.json", "adapter_model.safetensors"}) {
+      const std::string name = std::string("adapters/") + task + "/" + file;
+      scratch.write(name, testing::read_file(adapters_data() / "tasks" / name));
+    }
+  }
+}
+
+TEST(TasksTest, EachTextOfABatchHasItsTask) {
+  const auto folder = ModelFolder::open(adapters_data() / "jina_v3");
+  ASSERT_TRUE(folder.ok()) << folder.status().to_string();
+  const TaskNames& tasks = folder->documents().input.prompts.tasks;
+  EXPECT_THAT(tasks.names, ElementsAre("retrieval.query", "retrieval.passage", "text-matching"));
+  const auto graph = make_graph(folder->documents());
+  ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+  const json& wanted = expected_of_tasks()["jina_v3"];
+  const std::size_t count = texts_of_networks().size();
+  const auto name_of = [&](std::size_t number) { return number == 0 ? std::string() : tasks.names[number - 1]; };
+  for (std::size_t first = 0; first < 4; ++first) {
+    std::vector<double> numbers;
+    for (std::size_t row = 0; row < count; ++row)
+      numbers.push_back(static_cast<double>((first + row) % 4));
+    const auto vectors = vectors_with_tasks(*graph, numbers);
+    for (std::size_t row = 0; row < count; ++row)
+      expect_row(vectors, row, wanted[name_of((first + row) % 4)][row]);
+  }
+}
+
+TEST(TasksTest, AdaptersInFoldersAreTasks) {
+  const testing::ScratchFolder scratch;
+  write_tasks(scratch);
+  const auto folder = ModelFolder::open(scratch.path());
+  ASSERT_TRUE(folder.ok()) << folder.status().to_string();
+  const TaskNames& tasks = folder->documents().input.prompts.tasks;
+  EXPECT_THAT(tasks.names, ElementsAre("clustering", "retrieval"));
+  const auto graph = make_graph(folder->documents());
+  ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+  const std::size_t count = texts_of_networks().size();
+  for (std::size_t number = 1; number <= 2; ++number) {
+    const auto vectors = vectors_with_tasks(*graph, std::vector<double>(count, static_cast<double>(number)));
+    for (std::size_t row = 0; row < count; ++row)
+      expect_row(vectors, row, expected_of_tasks()["tasks"][tasks.names[number - 1]][row]);
+  }
+  scratch.set("config.json", "task_names", json::array({"retrieval", "clustering"}));
+  EXPECT_THAT(ModelFolder::open(scratch.path())->documents().input.prompts.tasks.names,
+              ElementsAre("retrieval", "clustering"));
+  scratch.set("config.json", "task_names", json::array({"retrieval", "other"}));
+  const auto missing = ModelFolder::open(scratch.path());
+  EXPECT_THAT(missing.status().to_string(), HasSubstr("'task_names' of its config.json has 'other'"));
+}
+
+TEST(TasksTest, ACallChoosesByNameOrByRole) {
+  TaskNames tasks{.names = {"retrieval.query", "retrieval.passage", "separation"}};
+  EXPECT_EQ(*tasks.choose("separation", TextRole::kQuery), 3U);
+  EXPECT_EQ(*tasks.choose({}, TextRole::kQuery), 1U);
+  EXPECT_EQ(*tasks.choose({}, TextRole::kDocument), 2U);
+  EXPECT_EQ(*tasks.choose({}, TextRole::kUnspecified), 0U);
+  const auto unknown = tasks.choose("other", TextRole::kQuery).status();
+  EXPECT_EQ(unknown.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(unknown.message(), HasSubstr("no task 'other'; it has: retrieval.query, retrieval.passage, separation"));
+  tasks = {.names = {"clustering", "retrieval"}, .is_needed = true};
+  EXPECT_EQ(*tasks.choose({}, TextRole::kQuery), 2U);
+  EXPECT_THAT(tasks.choose({}, TextRole::kUnspecified).status().message(),
+              HasSubstr("needs a task; it has: clustering"));
+  EXPECT_THAT(TaskNames().choose("x", TextRole::kUnspecified).status().message(), HasSubstr("it has: none"));
+  EXPECT_EQ(*TaskNames().choose({}, TextRole::kQuery), 0U);
+}
+
+TEST(TasksTest, ATaskHasThePromptOfItsName) {
+  Prompts prompts{.by_name = {{"a", "for a: "}, {"query", "q: "}}, .by_default = "d: ", .tasks = {.names = {"a", "b"}}};
+  EXPECT_EQ(*prompts.choose({}), "d: ");
+  EXPECT_EQ(*prompts.choose({.task = "a"}), "for a: ");
+  EXPECT_EQ(*prompts.choose({.task = "b"}), "d: ");
+  EXPECT_EQ(*prompts.choose({.text = "x", .task = "a"}), "x");
+  EXPECT_EQ(*prompts.choose({.name = "query", .task = "a"}), "q: ");
+}
+
+// A key that changes the numbers is read or refused.
+TEST(TasksTest, KeysOfTheNetworkCount) {
+  const testing::ScratchFolder scratch;
+  const auto from = adapters_data() / "jina_v3";
+  for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
+                           "modules.json", "sentence_bert_config.json", "1_Pooling/config.json"})
+    scratch.write(file, testing::read_file(from / file));
+  const json config = json::parse(testing::read_file(from / "config.json"));
+  const auto status_with = [&](const char* key, const json& value) {
+    json changed = config;
+    changed[key] = value;
+    scratch.write("config.json", changed.dump());
+    const auto folder = ModelFolder::open(scratch.path());
+    return folder.ok() ? make_graph(folder->documents()).status() : folder.status();
+  };
+  EXPECT_TRUE(status_with("lora_alpha", 2).ok());
+  EXPECT_EQ(status_with("lora_alpha", 0).code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(status_with("lora_rank", 5).to_string(), HasSubstr("lora_A"));
+  EXPECT_THAT(status_with("lora_adaptations", json::array({"a"})).to_string(), HasSubstr("lora_A"));
+  EXPECT_EQ(status_with("lora_adaptations", 3).code(), StatusCode::kInvalidModel);
+  EXPECT_EQ(status_with("rotary_emb_interleaved", true).code(), StatusCode::kUnsupported);
+  EXPECT_EQ(status_with("rotary_emb_scale_base", 512.0).code(), StatusCode::kUnsupported);
+  EXPECT_EQ(status_with("load_trained_adapters", false).code(), StatusCode::kUnsupported);
+  EXPECT_EQ(status_with("position_embedding_type", "learned").code(), StatusCode::kUnsupported);
+}
+
+}  // namespace
+}  // namespace latebind::embedding
