@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "backends/native/experts.h"
 #include "backends/native/groups.h"
 #include "backends/native/run_limits.h"
 #include "backends/native/taken_rows.h"
@@ -50,9 +51,9 @@ class Computation {
   }
 
   // Computes the group on the calling thread.
-  void compute_alone(float* attention) const;
+  void compute_alone(float* scratch) const;
   // Computes one member's part of each step. All members of the crew call it.
-  void compute_part(std::size_t member, std::size_t members, Barrier& barrier, float* attention) const;
+  void compute_part(std::size_t member, std::size_t members, Barrier& barrier, float* scratch) const;
 
  private:
   static std::size_t rows_at_a_time(std::size_t tokens, bool is_shared) {
@@ -78,6 +79,8 @@ class Computation {
   void do_rows(const Step& step, const Range& range) const;
   void attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const;
   void gather_neighbours(const Neighbours& step, std::size_t text) const;
+  // Computes the member's part of a step that takes all tokens.
+  void take_all(const Step& step, std::size_t member, std::size_t members, float* scratch) const;
   // Reads a row of a table with copy_row() or add_row(). If that fails, the run ends.
   void read_row(const Table& table, bool (Table::*reads)(std::size_t, float*) const noexcept, std::size_t row,
                 float* to) const {
@@ -173,8 +176,30 @@ void Computation::do_rows(const Step& step, const Range& range) const {
             for (std::size_t r = 0; r < range.count; ++r)
               normalize(x.data + r * x.stride, plan_.widths[s.x]);
           },
-          [](const Neighbours&) {}, [](const Attend&) {}},
+          [&](const Choose& s) { choose(rows(s.x, range), plan_.widths[s.x], s.chosen); },
+          [](const auto& /*see take_all()*/) {}},
       step.what);
+}
+
+void Computation::take_all(const Step& step, std::size_t member, std::size_t members, float* scratch) const {
+  const Range all{0, group_.tokens};
+  if (const auto* const attention = std::get_if<Attend>(&step.what)) {
+    for (std::size_t i = member; i < group_.texts * attention->heads && !limits_.are_reached(); i += members)
+      attend(*attention, group_.first_text + i / attention->heads, i % attention->heads, scratch);
+  } else if (const auto* const near = std::get_if<Neighbours>(&step.what)) {
+    for (std::size_t i = member; i < group_.texts; i += members)
+      gather_neighbours(*near, group_.first_text + i);
+  } else if (const auto* const convolution = std::get_if<Convolve>(&step.what)) {
+    convolve(*convolution, plan_.widths[convolution->x], const_rows(convolution->x, all),
+             batch_.positions.data() + group_.first_token, part_of(group_.tokens, member, members),
+             rows(convolution->y, all));
+  } else {
+    const ExpertRun run{kernels_, plan_, limits_, member, members, scratch};
+    const auto* const first = std::get_if<Widen>(&step.what);
+    const ExpertMatrices& experts = first != nullptr ? first->experts : std::get<Narrow>(step.what).experts;
+    const ExpertRows of{const_rows(experts.x, all), const_rows(experts.shares, all), rows(experts.y, all)};
+    first != nullptr ? widen(run, *first, of) : narrow(run, std::get<Narrow>(step.what), of);
+  }
 }
 
 void Computation::attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const {
@@ -201,6 +226,7 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
                         .keys = range.count - (plan_.may_be_unattended ? batch_.unattended[text] : 0),
                         .width = width,
                         .scale = step.scale,
+                        .soft_cap = step.soft_cap,
                         .distance_bias = distances == nullptr ? nullptr : distances->of_head(head),
                         .farthest = distances == nullptr ? 0 : distances->farthest,
                         .places = step.places ? &places : nullptr,
@@ -281,27 +307,15 @@ void Computation::finish(const Range& texts) const {
   }
 }
 
-void Computation::compute_alone(float* attention) const {
+void Computation::compute_alone(float* scratch) const {
   for (std::size_t i = 0; i < plan_.steps.size();) {
-    if (const auto* const near = std::get_if<Neighbours>(&plan_.steps[i].what)) {
-      for (std::size_t text = group_.first_text; text < group_.first_text + group_.texts; ++text)
-        gather_neighbours(*near, text);
-      ++i;
-      continue;
-    }
-    if (plan_.steps[i].mixes_tokens()) {
-      const auto& step = std::get<Attend>(plan_.steps[i].what);
-      for (std::size_t text = group_.first_text; text < group_.first_text + group_.texts; ++text) {
-        for (std::size_t head = 0; head < step.heads; ++head) {
-          if (limits_.are_reached()) return;
-          attend(step, text, head, attention);
-        }
-      }
-      ++i;
+    if (limits_.are_reached()) return;
+    if (plan_.steps[i].takes_all()) {
+      take_all(plan_.steps[i++], 0, 1, scratch);
       continue;
     }
     const auto begin = plan_.steps.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto end = std::find_if(begin, plan_.steps.end(), [](const Step& step) { return step.mixes_tokens(); });
+    const auto end = std::find_if(begin, plan_.steps.end(), [](const Step& step) { return step.takes_all(); });
     // Blocks of heights as equal as possible.
     const std::size_t blocks = (group_.tokens + kBlockRows - 1) / kBlockRows;
     for (std::size_t block = 0; block < blocks; ++block) {
@@ -314,7 +328,7 @@ void Computation::compute_alone(float* attention) const {
   finish({0, group_.texts});
 }
 
-void Computation::compute_part(std::size_t member, std::size_t members, Barrier& barrier, float* attention) const {
+void Computation::compute_part(std::size_t member, std::size_t members, Barrier& barrier, float* scratch) const {
   // All members meet at every barrier, even after a limit was reached.
   for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
     const Step& step = plan_.steps[at];
@@ -328,13 +342,8 @@ void Computation::compute_part(std::size_t member, std::size_t members, Barrier&
       const float* const next = first_panel_from(at + 1, member, members);
       for (std::size_t block = 0; mine.count > 0 && block < blocks && !limits_.are_reached(); ++block)
         multiply(*multiplication, part_of(group_.tokens, block, blocks), mine, next);
-    } else if (const auto* const attention_step = std::get_if<Attend>(&step.what)) {
-      for (std::size_t i = member; i < group_.texts * attention_step->heads && !limits_.are_reached(); i += members) {
-        attend(*attention_step, group_.first_text + i / attention_step->heads, i % attention_step->heads, attention);
-      }
-    } else if (const auto* const near = std::get_if<Neighbours>(&step.what)) {
-      for (std::size_t i = member; i < group_.texts; i += members)
-        gather_neighbours(*near, group_.first_text + i);
+    } else if (step.takes_all()) {
+      take_all(step, member, members, scratch);
     } else {
       do_rows(step, part_of(group_.tokens, member, members));
     }
@@ -357,17 +366,12 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   std::size_t longest = 0;
   for (std::size_t text = 0; text < batch.texts(); ++text)
     longest = std::max(longest, batch.first[text + 1] - batch.first[text]);
-  std::size_t attention_size = 0;
-  for (const Step& step : plan.steps) {
-    if (const auto* const attend = std::get_if<Attend>(&step.what)) {
-      const std::size_t places = attend->places ? plan.places[*attend->places].places() : 0;
-      attention_size = std::max(
-          attention_size, plan.product.attention_scratch(longest, plan.widths[attend->query] / attend->heads, places));
-    }
-  }
-  if (batch.attention.size() < members) batch.attention.resize(members);
+  std::size_t scratch_size = 0;
+  for (const Step& step : plan.steps)
+    scratch_size = std::max(scratch_size, scratch_of(plan, step, longest));
+  if (batch.scratch.size() < members) batch.scratch.resize(members);
   for (std::size_t member = 0; member < members; ++member)
-    batch.attention[member].reserve(attention_size);
+    batch.scratch[member].reserve(scratch_size);
 
   if (is_shared) groups = {{0, batch.texts(), 0, batch.tokens()}};
   const std::size_t workspaces = is_shared ? 1 : members;
@@ -380,15 +384,14 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   if (is_shared) {
     const Computation computation(run, groups.front(), is_shared, batch.workspaces.front());
     Barrier barrier(members);
-    crew.run([&](std::size_t member) {
-      computation.compute_part(member, members, barrier, batch.attention[member].data());
-    });
+    crew.run(
+        [&](std::size_t member) { computation.compute_part(member, members, barrier, batch.scratch[member].data()); });
     return limits.status();
   }
   std::atomic<std::size_t> next{0};
   crew.run([&](std::size_t member) {
     for (std::size_t i = next.fetch_add(1); i < groups.size() && !limits.are_reached(); i = next.fetch_add(1)) {
-      Computation(run, groups[i], is_shared, batch.workspaces[member]).compute_alone(batch.attention[member].data());
+      Computation(run, groups[i], is_shared, batch.workspaces[member]).compute_alone(batch.scratch[member].data());
     }
   });
   return limits.status();

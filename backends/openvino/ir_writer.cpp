@@ -4,6 +4,7 @@
 
 #include <iterator>
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -111,6 +112,7 @@ class IrWriter {
   Layer operator()(const primitive::Unsqueeze& op) { return with_numbers("Unsqueeze", "opset1", {}, op.x, op.axes); }
   Layer operator()(const primitive::Squeeze& op) { return with_numbers("Squeeze", "opset1", {}, op.x, op.axes); }
   Layer operator()(const primitive::Softmax& op) { return emit("SoftMax", "opset8", R"(axis="-1")", {of(op.x)}); }
+  Layer operator()(const primitive::KeepLargest& op);
   Layer operator()(const primitive::LayerNorm& op);
   Layer operator()(const graph::Activation& op);
   Layer operator()(const primitive::SquareRoot& op) { return emit("Sqrt", "opset1", {}, {of(op.x)}); }
@@ -125,8 +127,9 @@ class IrWriter {
   Layer emit(std::string_view type, std::string_view opset, std::string_view attributes, Layers inputs) {
     return emit(type, opset, attributes, inputs, inputs.begin()->type);
   }
+  // A layer with a second value, of type `second`, has it at the port after the first one.
   Layer emit(std::string_view type, std::string_view opset, std::string_view attributes, Layers inputs,
-             ElementType output);
+             ElementType output, std::optional<ElementType> second = std::nullopt);
   Layer stored(ElementType type, std::span<const std::int64_t> shape, std::size_t offset, std::size_t size);
   Layer constant(ElementType type, std::span<const std::int64_t> shape, std::span<const std::byte> bytes);
   // A weight that the first file does not have.
@@ -164,7 +167,7 @@ class IrWriter {
 };
 
 IrWriter::Layer IrWriter::emit(std::string_view type, std::string_view opset, std::string_view attributes,
-                               Layers inputs, ElementType output) {
+                               Layers inputs, ElementType output, std::optional<ElementType> second) {
   const Layer layer{layer_count_++, inputs.size(), output};
   const std::string name = public_name_.empty() ? fmt::format("n{}", layer.id) : core::escaped_for_markup(public_name_);
   fmt::format_to(text(), R"(<layer id="{}" name="{}" type="{}" version="{}">)", layer.id, name, type, opset);
@@ -185,7 +188,9 @@ IrWriter::Layer IrWriter::emit(std::string_view type, std::string_view opset, st
   if (type != "Result") {
     fmt::format_to(text(), R"(<output><port id="{}" precision="{}")", port, precision_of(output));
     if (!public_name_.empty()) fmt::format_to(text(), R"( names="{}")", name);
-    layers_text_ += "/></output>";
+    layers_text_ += "/>";
+    if (second) fmt::format_to(text(), R"(<port id="{}" precision="{}"/>)", port + 1, precision_of(*second));
+    layers_text_ += "</output>";
   }
   layers_text_ += "</layer>\n";
   public_name_.clear();
@@ -292,6 +297,19 @@ IrWriter::Layer IrWriter::operator()(const primitive::Binary& op) {
       break;
   }
   return written("Maximum");
+}
+
+IrWriter::Layer IrWriter::operator()(const primitive::KeepLargest& op) {
+  const std::string name = std::exchange(public_name_, {});
+  const Layer count = number(op.count);
+  const Layer last = numbers({-1});
+  const Layer largest =
+      emit("TopK", "opset11", R"(axis="-1" mode="max" sort="value" index_element_type="i64" stable="true")",
+           {of(op.x), count}, of(op.x).type, ElementType::kI64);
+  const Layer places{largest.id, largest.port + 1, ElementType::kI64};
+  const Layer none = emit("Subtract", "opset1", kBroadcast, {of(op.x), of(op.x)});
+  public_name_ = name;
+  return emit("ScatterElementsUpdate", "opset3", {}, {none, places, largest, last});
 }
 
 IrWriter::Layer IrWriter::operator()(const primitive::LayerNorm& op) {

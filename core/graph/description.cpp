@@ -39,6 +39,7 @@ std::string position_terms_of(const Attention& op) {
     text += fmt::format(", rotary {:a} at {}", fmt::join(rotary->frequencies, " "), rotary->positions);
     if (rotary->factor != 1) text += fmt::format(" times {:a}", rotary->factor);
   }
+  if (op.soft_cap) text += fmt::format(", soft cap {:a}", *op.soft_cap);
   if (op.window) text += fmt::format(", window {}", *op.window);
   if (op.causal) text += ", causal";
   if (op.may_be_unattended) text += ", may be unattended";
@@ -105,6 +106,14 @@ const Cases kDescribe{
       const std::string shared = op.key_heads == op.heads ? "" : fmt::format(" to {}", op.key_heads);
       return fmt::format("attention %{} %{} %{}, mask %{}, heads {}{}, scale {:a}{}", op.query.node, op.key.node,
                          op.value.node, op.mask.node, op.heads, shared, op.scale, position_terms_of(op));
+    },
+    [](const ShortConvolution& op) {
+      return fmt::format("short convolution %{}, mask %{}, weight {}{}", op.x.node, op.mask.node, weight(op.weight),
+                         bias_of(op.bias));
+    },
+    [](const Experts& op) {
+      return fmt::format("experts %{} by %{}, {} chosen, wide {}, {}, narrow {}{}", op.x.node, op.router.node,
+                         op.chosen, weight(op.wide), word_of(op.function), weight(op.narrow), bias_of(op.bias));
     },
     [](const LayerNorm& op) {
       return fmt::format("layer_norm %{}, weight {}{}, epsilon {:a}", op.x.node, weight(op.weight), bias_of(op.bias),

@@ -19,6 +19,7 @@ using core::StatusCode;
 // An order of magnitude more than any known model uses.
 constexpr std::int64_t kFarthestMax = 4096;
 constexpr std::int64_t kKernelMax = 63;
+constexpr std::int64_t kExpertsMax = 1024;
 // The largest number of elements in a table of cosines.
 constexpr std::int64_t kTurnsMax = std::int64_t{1} << 24;
 
@@ -167,20 +168,56 @@ class Rules {
     if (op.distance_bias && op.linear_bias) return misfit("attention with two biases of distances");
     if (op.disentangled) LB_RETURN_IF_ERROR(check_disentangled(op));
     if (op.rotary) LB_RETURN_IF_ERROR(check_rotary(*op.rotary, shape_of(op.query)[2] / op.heads));
+    if (op.soft_cap && (!std::isfinite(*op.soft_cap) || *op.soft_cap <= 0))
+      return misfit(fmt::format("attention capped at {}", *op.soft_cap));
+    if (op.may_be_unattended && has<ShortConvolution>())
+      return misfit("short convolution of tokens that may be unattended");
+    if (op.soft_cap && op.disentangled) return misfit("disentangled attention with a soft cap");
     if (op.window && (*op.window < 0 || *op.window > kFarthestMax))
       return misfit(fmt::format("attention within {} tokens", *op.window));
     return as(op.query);
   }
 
+  Result<Type> operator()(const ShortConvolution& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("short convolution", op.x));
+    const Shape& shape = shape_of(op.x);
+    if (shape.rank() != 3) return misfit(fmt::format("short convolution of {}", text_of(op.x)));
+    LB_RETURN_IF_ERROR(check_mask("short convolution", op.x, op.mask));
+    LB_RETURN_IF_ERROR(check_weight(op.weight, 2));
+    const std::int64_t count = op.weight.shape[1];
+    if (op.weight.shape[0] != shape[2] || count < 1 || count > kKernelMax)
+      return misfit(fmt::format("'{}' {} for {}", op.weight.name, op.weight.shape.to_string(), text_of(op.x)));
+    if (op.bias) LB_RETURN_IF_ERROR(check_columns(*op.bias, op.x));
+    if (has<Attention>(has_unattended)) return misfit("short convolution of tokens that may be unattended");
+    return as(op.x);
+  }
+
+  Result<Type> operator()(const Experts& op) const {
+    for (const Value value : {op.x, op.router})
+      LB_RETURN_IF_ERROR(check_numbers("experts", value));
+    const Shape& shape = shape_of(op.x);
+    Shape router = shape;
+    if (shape.rank() == 3 && shape_of(op.router).rank() == 3) router[2] = shape_of(op.router)[2];
+    if (shape.rank() != 3 || !(shape_of(op.router) == router))
+      return misfit(fmt::format("experts for {} by {}", text_of(op.x), text_of(op.router)));
+    const std::int64_t experts = router[2];
+    if (experts < 1 || experts > kExpertsMax || op.chosen < 1 || op.chosen > experts)
+      return misfit(fmt::format("{} of {} experts", op.chosen, experts));
+    for (const Weight* weight : {&op.wide, &op.narrow}) {
+      LB_RETURN_IF_ERROR(check_weight(*weight, 2));
+      const Shape& of = weight->shape;
+      if (of[1] != shape[2] || of[0] < 1 || of[0] % experts != 0 || !(of == op.wide.shape))
+        return misfit(
+            fmt::format("'{}' {} of {} experts for {}", weight->name, of.to_string(), experts, text_of(op.x)));
+    }
+    if (op.bias) LB_RETURN_IF_ERROR(check_columns(*op.bias, op.x));
+    return as(op.x);
+  }
+
   Result<Type> operator()(const LayerNorm& op) const {
     LB_RETURN_IF_ERROR(check_numbers("layer norm", op.x));
-    const auto check = [&](const Weight& weight) -> Status {
-      LB_RETURN_IF_ERROR(check_weight(weight, 1));
-      if (is_end_of(weight.shape, shape_of(op.x))) return {};
-      return misfit(fmt::format("'{}' {} for {}", weight.name, weight.shape.to_string(), text_of(op.x)));
-    };
-    LB_RETURN_IF_ERROR(check(op.weight));
-    if (op.bias) LB_RETURN_IF_ERROR(check(*op.bias));
+    LB_RETURN_IF_ERROR(check_columns(op.weight, op.x));
+    if (op.bias) LB_RETURN_IF_ERROR(check_columns(*op.bias, op.x));
     return as(op.x);
   }
 
@@ -203,11 +240,7 @@ class Rules {
     const Shape& shape = shape_of(op.x);
     if (shape.rank() != 3) return misfit(fmt::format("pooling {}", text_of(op.x)));
     LB_RETURN_IF_ERROR(check_mask("pooling", op.x, op.mask));
-    const bool may_be_unattended = std::ranges::any_of(graph_.nodes(), [](const Node& node) {
-      const auto* const attention = std::get_if<Attention>(&node.op);
-      return attention != nullptr && attention->may_be_unattended;
-    });
-    if (may_be_unattended) return misfit("pooling tokens that may be unattended");
+    if (has<Attention>(has_unattended)) return misfit("pooling tokens that may be unattended");
     return Type{ElementType::kF32, Shape{shape[0], shape[2]}};
   }
 
@@ -253,6 +286,20 @@ class Rules {
     const bool fits = shape.rank() == 3 && heads > 0 && shape[2] % heads == 0;
     return fits ? Status() : misfit(fmt::format("attention with {} heads of {}", heads, text_of(query)));
   }
+  [[nodiscard]] Status check_columns(const Weight& weight, Value value) const {
+    LB_RETURN_IF_ERROR(check_weight(weight, 1));
+    if (is_end_of(weight.shape, shape_of(value))) return {};
+    return misfit(fmt::format("'{}' {} for {}", weight.name, weight.shape.to_string(), text_of(value)));
+  }
+  // Whether an operator before this one is of this type and as `is` says.
+  template <class T>
+  [[nodiscard]] bool has(bool (*is)(const T& op) = [](const T&) { return true; }) const {
+    return std::ranges::any_of(graph_.nodes(), [is](const Node& node) {
+      const auto* const op = std::get_if<T>(&node.op);
+      return op != nullptr && is(*op);
+    });
+  }
+  static bool has_unattended(const Attention& op) { return op.may_be_unattended; }
   [[nodiscard]] Status check_distances(const DistanceBias& bias, std::int64_t heads) const {
     LB_RETURN_IF_ERROR(check_table(bias.table));
     const std::int64_t buckets = bias.table.shape[0];

@@ -38,6 +38,8 @@ class Lowering {
   Value operator()(const Linear& op);
   Value operator()(const Convolution& op);
   Value operator()(const Attention& op);
+  Value operator()(const ShortConvolution& op);
+  Value operator()(const Experts& op);
   Value operator()(const LayerNorm& op);
   Value operator()(const RmsNorm& op);
   Value operator()(const Activation& op) { return add(Activation{.x = of(op.x), .function = op.function}); }
@@ -58,6 +60,10 @@ class Lowering {
   }
   // Returns the lowered value of a node in the form [batch, tokens, ..].
   Value padded(Value value) { return places_ && rank_of(value) == 2 ? gather(of(value), *slots_, 0) : of(value); }
+  // Returns [batch, tokens, columns] in the form that the value of a node has.
+  Value repacked(Value x, std::int64_t columns) {
+    return places_ ? gather(add(primitive::Reshape{.x = x, .shape = {-1, columns}}), *places_, 0) : x;
+  }
   // Returns the elements of [batch, tokens] at the places of packed tokens; made once for each value.
   Value packed(Value x);
   // Returns the weight in f32; made once, however often it is used.
@@ -95,6 +101,12 @@ class Lowering {
   Value unsqueeze(Value x, std::vector<std::int64_t> axes) {
     return add(primitive::Unsqueeze{.x = x, .axes = std::move(axes)}, network_.node(x).type);
   }
+  // x · weightᵀ, for a weight [out, in].
+  Value product(Value x, Value matrix) {
+    // Runtimes transpose a weight once, when they load the model.
+    if (!format_.matmul_transposes) matrix = transpose(matrix, {1, 0});
+    return add(primitive::MatMul{.a = x, .b = matrix, .transpose_b = format_.matmul_transposes});
+  }
   Value matmul(Value a, Value b) { return add(primitive::MatMul{.a = a, .b = b}); }
   // [batch, tokens, hidden] -> [batch, heads, tokens, hidden / heads], permuted by `order`
   Value split(Value x, std::int64_t heads, std::int64_t width, std::vector<std::int64_t> order);
@@ -124,6 +136,8 @@ class Lowering {
   Value by_distance(Value table, std::int64_t farthest, Value mask);
   // s - t: i64 [tokens t, tokens s]
   Value distances(Value mask);
+  // The products times the scale, with the soft cap.
+  Value scaled(Value products, const Attention& op);
   // Repeats keys or values, [batch, key heads, ..], so that there is one for each head.
   Value shared(Value x, const Attention& op);
   // Rotates queries or keys, [batch, heads, tokens, width].

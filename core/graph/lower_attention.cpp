@@ -159,6 +159,12 @@ Value Lowering::split(Value x, std::int64_t heads, std::int64_t width, std::vect
   return transpose(add(primitive::Reshape{.x = x, .shape = {0, 0, heads, width}}), std::move(order));
 }
 
+Value Lowering::scaled(Value products, const Attention& op) {
+  if (!op.soft_cap) return multiply(products, constant(op.scale));
+  const Value inner = multiply(products, constant(op.scale / *op.soft_cap));
+  return multiply(add(Activation{.x = inner, .function = ActivationFunction::kTanh}), constant(*op.soft_cap));
+}
+
 Value Lowering::operator()(const Attention& op) {
   const std::int64_t hidden = graph_.node(op.query).shape[2];
   const std::int64_t width = hidden / op.heads;
@@ -186,13 +192,12 @@ Value Lowering::operator()(const Attention& op) {
       products = binary(BinaryFunction::kAdd, products, by_place(rows, *more->queries, op, places.of_keys));
     }
   }
-  const Value scores = binary(BinaryFunction::kAdd, multiply(products, constant(op.scale)), terms);
+  const Value scores = binary(BinaryFunction::kAdd, scaled(products, op), terms);
   Value context = matmul(add(primitive::Softmax{.x = scores}), value);
   // A token whose scores are all minimal would get the mean of tokens that it must not attend to.
   if (op.may_be_unattended && (op.window || op.causal)) context = multiply(context, sight(op));
   context = transpose(context, {0, 2, 1, 3});
-  if (!places_) return add(primitive::Reshape{.x = context, .shape = {0, 0, hidden}});
-  return gather(add(primitive::Reshape{.x = context, .shape = {-1, hidden}}), *places_, 0);
+  return repacked(add(primitive::Reshape{.x = context, .shape = {0, 0, hidden}}), hidden);
 }
 
 }  // namespace latebind::graph

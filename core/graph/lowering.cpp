@@ -63,12 +63,56 @@ Value Lowering::operator()(const PositionLookup& op) {
 }
 
 Value Lowering::operator()(const Linear& op) {
-  Value matrix = weight(op.weight);
+  const Value matrix = weight(op.weight);
   const std::optional<Value> bias = weight(op.bias);
-  // Runtimes transpose a weight once, when they load the model.
-  if (!format_.matmul_transposes) matrix = transpose(matrix, {1, 0});
-  const Value product = add(primitive::MatMul{.a = of(op.x), .b = matrix, .transpose_b = format_.matmul_transposes});
-  return bias ? binary(BinaryFunction::kAdd, product, *bias) : product;
+  const Value y = product(of(op.x), matrix);
+  return bias ? binary(BinaryFunction::kAdd, y, *bias) : y;
+}
+
+Value Lowering::operator()(const ShortConvolution& op) {
+  const std::int64_t columns = op.weight.shape[0];
+  const std::int64_t count = op.weight.shape[1];
+  const Value x = padded(op.x);
+  const Value all = weight(op.weight);
+  const auto factors = [&](std::int64_t column) {
+    return add(primitive::Squeeze{.x = add(primitive::Slice{.x = all, .first = column, .count = 1}), .axes = {1}});
+  };
+  Value sum = multiply(x, factors(count - 1));
+  if (count > 1) {
+    const Value places = add(primitive::Positions{.like = of(op.mask)}, ElementType::kI64);
+    const Value zero = constant(std::int64_t{0});
+    for (std::int64_t back = 1; back < count; ++back) {
+      // The tokens at the beginning of a text have none so far before them: they get the first one, times 0.
+      const Value before = binary(BinaryFunction::kMaximum, subtract(places, constant(back)), zero);
+      const Value ahead = binary(BinaryFunction::kMaximum, subtract(places, constant(back - 1)), zero);
+      const Value exists = binary(BinaryFunction::kMinimum, ahead, constant(std::int64_t{1}));
+      const Value kept = multiply(gather(x, before, 1), unsqueeze(add(primitive::Convert{.x = exists}), {1}));
+      sum = binary(BinaryFunction::kAdd, sum, multiply(kept, factors(count - 1 - back)));
+    }
+  }
+  if (op.bias) sum = binary(BinaryFunction::kAdd, sum, weight(*op.bias));
+  return repacked(sum, columns);
+}
+
+// All experts compute all tokens, as two products: such networks have no data-dependent shapes, which accelerators do
+// not compile.
+Value Lowering::operator()(const Experts& op) {
+  const std::int64_t rank = rank_of(op.x);
+  const std::int64_t experts = graph_.node(op.router).shape[2];
+  const std::int64_t rows = op.wide.shape[0];
+  std::vector<std::int64_t> dims(static_cast<std::size_t>(rank - 1));
+  dims.push_back(rows);
+  const std::vector<std::int64_t> joined = dims;
+  dims.back() = experts;
+  dims.push_back(rows / experts);
+  const Value shares =
+      add(primitive::KeepLargest{.x = add(primitive::Softmax{.x = of(op.router)}), .count = op.chosen});
+  const Value wide = product(of(op.x), weight(op.wide));
+  const Value active = add(Activation{.x = wide, .function = op.function});
+  const Value by_expert = multiply(add(primitive::Reshape{.x = active, .shape = dims}), unsqueeze(shares, {rank}));
+  // The product of all adds up what the experts give.
+  const Value y = matmul(add(primitive::Reshape{.x = by_expert, .shape = joined}), weight(op.narrow));
+  return op.bias ? binary(BinaryFunction::kAdd, y, weight(*op.bias)) : y;
 }
 
 Value Lowering::operator()(const Columns& op) {

@@ -77,6 +77,7 @@ class OnnxGraphWriter {
   void operator()(const primitive::Concat& op) {
     emit("Concat", {name_of(op.a), name_of(op.b)}, {int_attribute("axis", -1)});
   }
+  void operator()(const primitive::KeepLargest& op);
   void operator()(const primitive::LayerNorm& op);
   void operator()(const Activation& op);
   void operator()(const primitive::SquareRoot& op) { emit("Sqrt", {name_of(op.x)}); }
@@ -216,6 +217,17 @@ void OnnxGraphWriter::operator()(const primitive::Binary& op) {
     case primitive::BinaryFunction::kMinimum:
       return write("Min");
   }
+}
+
+void OnnxGraphWriter::operator()(const primitive::KeepLargest& op) {
+  const std::vector<std::string> inputs{name_of(op.x), numbers({op.count})};
+  const std::vector<std::string> found{fmt::format("v{}_largest", at_), fmt::format("v{}_places", at_)};
+  const std::string none = fmt::format("v{}_none", at_);
+  const ProtobufMessage last = int_attribute("axis", -1);
+  graph_message_.add_message(GraphProto::kNode,
+                             node_message("TopK", inputs, found, found.front(), std::span(&last, 1)));
+  emit_named("Sub", {name_of(op.x), name_of(op.x)}, none, {});
+  emit("ScatterElements", {none, found[1], found[0]}, {int_attribute("axis", -1)});
 }
 
 void OnnxGraphWriter::operator()(const primitive::LayerNorm& op) {

@@ -6,10 +6,11 @@
 //
 // Shapes. B texts, T tokens of the longest one, H numbers per token. [B,T] and [B,T,H] are notation: they describe
 // texts padded at their ends to one length, with a mask (1 for tokens, 0 for padding) that marks the tokens. Each text
-// has at least one token. No value at a padding position affects a token or a text's vector: PositionLookup, Attention
-// and Pool are the only operators that do not treat all tokens alike, and the last two are given the mask. An
-// implementation may therefore take a ragged batch, the tokens of all texts one after the other with the start of each,
-// and leave out the padding. Only a graph's output with T in its shape has padding; the values there are unspecified.
+// has at least one token. No value at a padding position affects a token or a text's vector: PositionLookup,
+// Attention, ShortConvolution and Pool are the only operators that do not treat all tokens alike, and the last three
+// are given the mask. An implementation may therefore take a ragged batch, the tokens of all texts one after the other
+// with the start of each, and leave out the padding. Only a graph's output with T in its shape has padding; the values
+// there are unspecified.
 //
 // Where Attention allows it, a mask may also have kUnattended for the last tokens of a text: these are ordinary tokens,
 // but no token attends to them. Such a graph has no Pool.
@@ -184,9 +185,10 @@ struct Rotary {
 //   y[b,t,h] = Σ p[s] · value[b,s,k], p = softmax over s of scale · (query[b,t,h] · key[b,s,k]) + the biases of
 //   s - t and the disentangled scores, and 0 where mask[b,s] is not 1, |s - t| is beyond the window or, if causal, s >
 //   t
-// y is 0 for an unattended token that can see no attended token. query [B,T,H], key, value [B,T,w·key_heads], key_heads
-// a divisor of heads, mask i64 [B,T] -> [B,T,H]. scale > 0. At most one of the biases may be set. Disentangled scores
-// are not of rotated queries and keys: either is set, and they need as many key heads as heads.
+// With a soft cap, cap · tanh(product / cap) takes the place of each scaled product. y is 0 for an unattended token
+// that can see no attended token. query [B,T,H], key, value [B,T,w·key_heads], key_heads a divisor of heads, mask i64
+// [B,T] -> [B,T,H]. scale, soft cap > 0. At most one of the biases may be set. Disentangled scores are not of rotated
+// queries and keys, nor capped: either is set, and they need as many key heads as heads.
 //
 // Features that only some models need become members here that are absent by default.
 struct Attention {
@@ -201,9 +203,45 @@ struct Attention {
   std::optional<LinearBias> linear_bias = std::nullopt;
   std::optional<Disentangled> disentangled = std::nullopt;
   std::optional<Rotary> rotary = std::nullopt;
+  std::optional<float> soft_cap = std::nullopt;
   std::optional<std::int64_t> window = std::nullopt;
   bool causal = false;
   bool may_be_unattended = false;  // the mask may have kUnattended
+};
+
+// Adds up the numbers of near tokens, each of the H columns separately. For d from 0 to N - 1, only tokens that exist:
+//   y[b,t,i] = Σ weight[i,N-1-d] · x[b,t-d,i] + bias[i]
+// x [B,T,H], mask i64 [B,T], weight [H,N], bias [H] (optional) -> [B,T,H]. A mask with kUnattended is not allowed.
+struct ShortConvolution {
+  Value x;
+  Value mask;
+  Weight weight;
+  std::optional<Weight> bias = std::nullopt;
+};
+
+enum class ActivationFunction : std::uint8_t {
+  kGeluErf,   // x/2 · (1 + erf(x / √2))
+  kGeluTanh,  // x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
+  kRelu,      // max(x, 0)
+  kSilu,      // x / (1 + exp(-x))
+  kTanh,
+};
+
+// A feed-forward part of E experts, of which each token uses the `chosen` ones with the largest p (the first ones of
+// equals):
+//   y[b,t] = Σ p[e] · (f(x[b,t] · wide[e]ᵀ) · narrow[e]) + bias, p = softmax over e of router[b,t]
+// x [B,T,H], router [B,T,E], wide and narrow [E·F,H], of which F rows are each expert's, bias [H] (optional) -> as x
+//
+// Source: Shazeer et al., "Outrageously Large Neural Networks: The Sparsely-Gated Mixture-of-Experts Layer" (2017),
+// except that p is over all experts.
+struct Experts {
+  Value x;
+  Value router;
+  Weight wide;
+  Weight narrow;
+  std::optional<Weight> bias = std::nullopt;
+  std::int64_t chosen = 1;
+  ActivationFunction function = ActivationFunction::kGeluErf;
 };
 
 // Over the last dimension, y = (x - mean(x)) / √(mean((x - mean(x))²) + epsilon) · weight + bias: x [..,H], weight [H],
@@ -224,14 +262,6 @@ struct RmsNorm {
   Weight weight;
   float offset = 0;
   double epsilon = 1e-6;
-};
-
-enum class ActivationFunction : std::uint8_t {
-  kGeluErf,   // x/2 · (1 + erf(x / √2))
-  kGeluTanh,  // x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
-  kRelu,      // max(x, 0)
-  kSilu,      // x / (1 + exp(-x))
-  kTanh,
 };
 
 // Applied to each number -> as x
@@ -262,8 +292,9 @@ struct Normalize {
   Value x;
 };
 
-using Operator = std::variant<Input, Lookup, PositionLookup, RowLookup, WholeTable, Add, Multiply, Scale, Columns,
-                              Linear, Convolution, Attention, LayerNorm, RmsNorm, Activation, Pool, Normalize>;
+using Operator =
+    std::variant<Input, Lookup, PositionLookup, RowLookup, WholeTable, Add, Multiply, Scale, Columns, Linear,
+                 Convolution, ShortConvolution, Experts, Attention, LayerNorm, RmsNorm, Activation, Pool, Normalize>;
 
 // One function for each alternative of a variant, for std::visit.
 template <class... Functions>

@@ -130,6 +130,12 @@ struct Softmax {
   Value x;
 };
 
+// The `count` largest numbers of the last dimension, the first ones of equals, and 0 in place of the others.
+struct KeepLargest {
+  Value x;
+  std::int64_t count = 1;
+};
+
 // As graph::LayerNorm.
 struct LayerNorm {
   Value x;
@@ -159,7 +165,7 @@ using Primitive =
                  primitive::FirstRows, primitive::Positions, primitive::CumulativeSum, primitive::IsEqual,
                  primitive::Slice, primitive::Concat, primitive::Binary, primitive::MatMul, primitive::Convolution,
                  primitive::Reshape, primitive::Transpose, primitive::Unsqueeze, primitive::Squeeze, primitive::Softmax,
-                 primitive::LayerNorm, Activation, primitive::SquareRoot, primitive::Reduce>;
+                 primitive::KeepLargest, primitive::LayerNorm, Activation, primitive::SquareRoot, primitive::Reduce>;
 
 struct PrimitiveNode {
   Primitive op;

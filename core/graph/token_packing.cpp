@@ -22,6 +22,8 @@ std::optional<std::string> can_pack(const Graph& graph) {
       see(pool->mask);
     } else if (const auto* convolution = std::get_if<Convolution>(&node.op)) {
       see(convolution->mask);
+    } else if (const auto* brief = std::get_if<ShortConvolution>(&node.op)) {
+      see(brief->mask);
     } else if (const auto* input = std::get_if<Input>(&node.op)) {
       can = can && input->type == core::ElementType::kI64 && input->shape == any_texts;
     }

@@ -61,6 +61,7 @@ struct NetworkEnd {
   // With `vocabulary`, returns the numbers of every token instead of their maximum.
   bool terms_of_tokens = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
+  std::string pooler{};  // the network's own layer for pooled vectors; empty: none
   std::vector<VectorModule> modules{};
   bool normalize = false;
 };
@@ -121,6 +122,9 @@ struct Architecture {
   TokenizerOfNetwork tokenizer{};
   // Reads config.json, which messages call `file`. Returns kInvalidModel or kUnsupported, naming the key.
   core::Result<std::shared_ptr<const Network>> (*read)(const core::Json& config, const std::filesystem::path& file);
+  // The tensors of the network's own pooler: a linear layer and tanh, of the first token's vector. Empty if the network
+  // has none.
+  std::string_view pooler{};
   // The class in modules.json that published files have in place of sentence-transformers' Transformer, and a key that
   // config.json then has; empty if there is none.
   std::string_view own_module{};

@@ -13,12 +13,16 @@
 #include "embedding/architectures/distilbert.h"
 #include "embedding/architectures/eurobert.h"
 #include "embedding/architectures/gemma.h"
+#include "embedding/architectures/gemma2.h"
 #include "embedding/architectures/gemma3.h"
 #include "embedding/architectures/gte.h"
 #include "embedding/architectures/jina_v3.h"
+#include "embedding/architectures/lfm2.h"
 #include "embedding/architectures/llama.h"
+#include "embedding/architectures/longformer.h"
 #include "embedding/architectures/mistral.h"
 #include "embedding/architectures/modernbert.h"
+#include "embedding/architectures/modernbert_decoder.h"
 #include "embedding/architectures/mpnet.h"
 #include "embedding/architectures/nomic_bert.h"
 #include "embedding/architectures/qwen2.h"
@@ -42,6 +46,7 @@ constexpr std::array kArchitectures{
                  .checked = kRandomWeights,
                  .tokenizer = {.tokenizer_class = "AlbertTokenizer"},
                  .read = read_albert,
+                 .pooler = "pooler",
                  .read_classifier = read_albert_head,
                  .read_vocabulary = read_albert_vocabulary_head},
     Architecture{.model_type = "bert",
@@ -49,6 +54,7 @@ constexpr std::array kArchitectures{
                  .checked = "all-MiniLM-L6-v2 and random weights",
                  .tokenizer = {.tokenizer_class = "BertTokenizer"},
                  .read = read_bert,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_pooler_head,
                  .read_vocabulary = read_bert_vocabulary_head},
     Architecture{.model_type = "bidirectional_pplx_qwen3",
@@ -62,6 +68,7 @@ constexpr std::array kArchitectures{
                  .checked = kAsRoberta,
                  .tokenizer = {.tokenizer_class = "CamembertTokenizer"},
                  .read = read_roberta,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
     Architecture{.model_type = "deberta",
@@ -99,6 +106,7 @@ constexpr std::array kArchitectures{
                  .checked = kRandomWeights,
                  .tokenizer = {.tokenizer_class = "BertTokenizer"},
                  .read = read_ernie,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_pooler_head,
                  .read_vocabulary = read_bert_vocabulary_head},
     Architecture{.model_type = "eurobert",
@@ -112,6 +120,14 @@ constexpr std::array kArchitectures{
                  .refused = kScaledPositions,
                  .tokenizer = {.tokenizer_class = "GemmaTokenizer"},
                  .read = read_gemma,
+                 .read_classifier = read_last_token_head,
+                 .read_token = read_gemma_token_head},
+    Architecture{.model_type = "gemma2",
+                 .name = "Gemma 2",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.tokenizer_class = "GemmaTokenizer"},
+                 .read = read_gemma2,
                  .read_classifier = read_last_token_head,
                  .read_token = read_gemma_token_head},
     Architecture{.model_type = "gemma3_text",
@@ -134,6 +150,12 @@ constexpr std::array kArchitectures{
                  .refused = kScaledPositions,
                  .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
                  .read = read_jina_v3},
+    Architecture{.model_type = "lfm2",
+                 .name = "LFM2",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.needs_tokenizer_json = true},
+                 .read = read_lfm2},
     Architecture{.model_type = "llama",
                  .name = "Llama",
                  .checked = kRandomWeights,
@@ -141,6 +163,13 @@ constexpr std::array kArchitectures{
                  .read = read_llama,
                  .read_classifier = read_last_token_head,
                  .read_token = read_token_head},
+    Architecture{.model_type = "longformer",
+                 .name = "Longformer",
+                 .checked = kRandomWeights,
+                 .refused = "cross-encoders",
+                 .tokenizer = {.tokenizer_class = "RobertaTokenizer"},
+                 .read = read_longformer,
+                 .read_vocabulary = read_roberta_vocabulary_head},
     Architecture{.model_type = "mistral",
                  .name = "Mistral",
                  .checked = kRandomWeights,
@@ -157,11 +186,19 @@ constexpr std::array kArchitectures{
                  .read = read_modernbert,
                  .read_classifier = read_modernbert_head,
                  .read_vocabulary = read_modernbert_vocabulary_head},
+    Architecture{.model_type = "modernbert-decoder",
+                 .name = "ModernBERT's decoder",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .tokenizer = {.needs_tokenizer_json = true},
+                 .read = read_modernbert_decoder,
+                 .read_classifier = read_modernbert_decoder_head},
     Architecture{.model_type = "mpnet",
                  .name = "MPNet",
                  .checked = "all-mpnet-base-v2 and random weights",
                  .tokenizer = {.tokenizer_class = "MPNetTokenizer"},
                  .read = read_mpnet,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
     Architecture{.model_type = "mt5",
@@ -177,9 +214,9 @@ constexpr std::array kArchitectures{
                  .read_classifier = read_pooler_head,
                  .read_vocabulary = read_gte_vocabulary_head},
     Architecture{.model_type = "nomic_bert",
-                 .name = "NomicBERT",
+                 .name = "NomicBERT, also with experts",
                  .checked = kRandomWeights,
-                 .refused = "other scaled positions, mixtures of experts",
+                 .refused = kScaledPositions,
                  .tokenizer = {.tokenizer_class = "BertTokenizer"},
                  .read = read_nomic_bert},
     Architecture{.model_type = "qwen2",
@@ -203,6 +240,7 @@ constexpr std::array kArchitectures{
                  .checked = kRandomWeights,
                  .tokenizer = {.tokenizer_class = "RobertaTokenizer"},
                  .read = read_roberta,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
     Architecture{.model_type = "t5",
@@ -217,6 +255,7 @@ constexpr std::array kArchitectures{
                  .read = read_roberta,
                  .own_module = "custom_st.Transformer",
                  .own_module_key = "lora_adaptations",
+                 .pooler = "pooler.dense",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
     Architecture{.model_type = "xlm-roberta-xl",
@@ -224,6 +263,7 @@ constexpr std::array kArchitectures{
                  .checked = kRandomWeights,
                  .tokenizer = {.needs_tokenizer_json = true},
                  .read = read_xlm_roberta_xl,
+                 .pooler = "pooler.dense",
                  .read_classifier = read_dense_head,
                  .read_vocabulary = read_roberta_vocabulary_head},
 };

@@ -1,6 +1,9 @@
 #include "embedding/architectures/bert.h"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -114,7 +117,10 @@ Result<graph::Graph> make_bert_graph(const BertConfig& config, const ModelWeight
   if (config.embedding_size != config.sizes.hidden) {
     LB_ASSIGN_OR_RETURN(x, encoder.linear(x, "embeddings_project", config.embedding_size, config.sizes.hidden));
   }
-  LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layer.", kBertNames));
+  for (std::size_t i = 0; i < config.sizes.layers; ++i) {
+    if (!config.windows.empty()) encoder.set_terms({.window = static_cast<std::int64_t>(config.windows[i])});
+    LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("encoder.layer.{}.", i), kBertNames));
+  }
   return std::move(encoder).finish(x, mask);
 }
 

@@ -69,6 +69,16 @@ Result<ClassifierHead> read_modernbert_head(const Json& config, const path& file
       .layers = {{.name = "head.dense", .has_bias = has_bias, .activation = activation, .norm = "head.norm"}}};
 }
 
+Result<ClassifierHead> read_modernbert_decoder_head(const Json& config, const path& file) {
+  LB_ASSIGN_OR_RETURN(const bool has_bias,
+                      core::read_bool(config, "classifier_bias", false, platform::path_to_utf8(file)));
+  LB_ASSIGN_OR_RETURN(const ActivationFunction activation, read_activation(config, "classifier_activation", file));
+  return ClassifierHead{
+      .pooling = graph::PoolingMode::kLastToken,
+      .layers = {{.name = "head.dense", .has_bias = has_bias, .activation = activation, .norm = "head.norm"}},
+      .last_bias = has_bias};
+}
+
 Result<ClassifierHead> read_last_token_head(const Json& /*config*/, const path& /*file*/) {
   return ClassifierHead{.pooling = graph::PoolingMode::kLastToken, .last = "score", .last_bias = false};
 }

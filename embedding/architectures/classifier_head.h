@@ -36,6 +36,7 @@ ReadClassifierHead read_dense_head;    // RoBERTa, MPNet
 ReadClassifierHead read_electra_head;
 ReadClassifierHead read_distilbert_head;
 ReadClassifierHead read_modernbert_head;
+ReadClassifierHead read_modernbert_decoder_head;
 ReadClassifierHead read_last_token_head;  // decoders
 
 }  // namespace latebind::embedding

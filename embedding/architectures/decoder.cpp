@@ -26,12 +26,16 @@ class PlainDecoderNetwork final : public EncoderNetwork {
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkUse& use) const override {
     EncoderBuilder encoder(sizes(), weights, use, kDecoderPrefix, kDecoderWords);
-    const LayerNames names = decoder_names(decoder_.config);
+    LayerNames names = decoder_names(decoder_.config);
+    if (decoder_.has_end_norms) add_end_norms(names);
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, sizes().hidden));
     if (decoder_.word_scale) x = encoder.graph().add(graph::Scale{.x = x, .factor = *decoder_.word_scale});
     for (std::size_t i = 0; i < sizes().layers; ++i) {
-      AttentionTerms terms{.rotary = decoder_.rotary, .causal = decoder_.config.causal};
+      AttentionTerms terms{.rotary = decoder_.rotary,
+                           .soft_cap = decoder_.soft_cap,
+                           .causal = decoder_.config.causal,
+                           .scale = decoder_.scale};
       if (!decoder_.windows.empty() && decoder_.windows[i])
         terms.window = static_cast<std::int64_t>(*decoder_.windows[i]);
       encoder.set_terms(std::move(terms));
@@ -106,6 +110,12 @@ LayerNames decoder_names(const DecoderConfig& config) {
           .attended_bias = config.attended_bias,
           .wide_bias = config.mlp_bias,
           .narrow_bias = config.mlp_bias};
+}
+
+void add_end_norms(LayerNames& names) {
+  names.attended_end = "post_attention_layernorm";
+  names.norm = "pre_feedforward_layernorm";
+  names.narrow_end = "post_feedforward_layernorm";
 }
 
 std::shared_ptr<const Network> make_plain_decoder(PlainDecoder decoder) {

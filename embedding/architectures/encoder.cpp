@@ -186,13 +186,33 @@ Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& 
                                   .distance_bias = terms_.distance_bias,
                                   .linear_bias = terms_.linear_bias,
                                   .rotary = terms_.rotary,
+                                  .soft_cap = terms_.soft_cap,
                                   .window = terms_.window,
                                   .causal = terms_.causal,
                                   .may_be_unattended = use_.may_be_unattended});
   return linear(context, place + std::string(names.attended), sizes_.heads * width, hidden, names.attended_bias);
 }
 
+Result<Value> EncoderBuilder::experts(Value x, const std::string& place, const LayerNames& names) {
+  const std::size_t hidden = sizes_.hidden;
+  const std::string name = place + std::string(names.experts);
+  LB_ASSIGN_OR_RETURN(const Value router,
+                      linear(x, place + std::string(names.router), hidden, sizes_.experts, /*has_bias=*/false));
+  graph::Experts experts;
+  experts.x = x;
+  experts.router = router;
+  experts.chosen = static_cast<std::int64_t>(sizes_.chosen);
+  experts.function = sizes_.activation;
+  LB_ASSIGN_OR_RETURN(experts.wide, weight(name + ".mlp.w1", {sizes_.experts * sizes_.intermediate, hidden}));
+  LB_ASSIGN_OR_RETURN(experts.narrow, weight(name + ".mlp.w2", {sizes_.experts * sizes_.intermediate, hidden}));
+  if (names.narrow_bias) {
+    LB_ASSIGN_OR_RETURN(experts.bias, weight(name + ".bias", {hidden}));
+  }
+  return graph_.add(std::move(experts));
+}
+
 Result<Value> EncoderBuilder::feed_forward(Value x, const std::string& place, const LayerNames& names) {
+  if (!names.experts.empty()) return experts(x, place, names);
   const std::size_t hidden = sizes_.hidden;
   const std::size_t wide = sizes_.intermediate;
   const bool gate_first = !names.gate_and_wide.empty();
@@ -335,6 +355,9 @@ Result<graph::GraphOutput> EncoderBuilder::end_of(Value x, Value mask, const Net
     return graph::GraphOutput{x, std::string(kTermLogits)};
   }
   if (!end.token_vectors) x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = end.pooling});
+  if (!end.pooler.empty()) {
+    LB_ASSIGN_OR_RETURN(x, head_layer(x, {.name = end.pooler, .in_encoder = true}, sizes_.hidden));
+  }
   prefix_.clear();
   for (const VectorModule& module : end.modules) {
     LB_ASSIGN_OR_RETURN(x, std::visit([&](const auto& one) { return after_pooling(x, one); }, module));
@@ -370,7 +393,11 @@ class PlainNetwork final : public EncoderNetwork {
       x = encoder.graph().add(graph::Add{.a = x, .b = type});
     }
     LB_ASSIGN_OR_RETURN(x, encoder.norm(x, hidden, std::string(parts_.norm)));
-    LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, parts_.layers, parts_.names));
+    for (std::size_t i = 0; i < sizes().layers; ++i) {
+      const bool has_experts = !parts_.has_experts.empty() && parts_.has_experts[i];
+      LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("{}{}.", parts_.layers, i),
+                                           has_experts ? parts_.expert_names : parts_.names));
+    }
     return std::move(encoder).finish(x, mask);
   }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "embedding/architectures/architecture.h"
 #include "embedding/architectures/encoder_config.h"
@@ -36,6 +37,9 @@ struct LayerNames {
   std::string_view wide_and_gate{};  // instead of the two: one joint matrix
   std::string_view gate_and_wide{};  // likewise, in this order
   std::string_view narrow{};
+  // Instead of the feed-forward part: that of several experts, below this name, and the matrix that chooses them.
+  std::string_view experts{};
+  std::string_view router{};
   std::string_view norm{};        // post-norm: after the feed-forward part and the sum; pre-norm: before that part
   std::string_view narrow_end{};  // after the feed-forward part, before the sum
   // Which of them have a bias.
@@ -67,6 +71,7 @@ struct AttentionTerms {
   std::optional<graph::DistanceBias> distance_bias = std::nullopt;
   std::optional<graph::LinearBias> linear_bias = std::nullopt;
   std::optional<graph::Rotary> rotary = std::nullopt;
+  std::optional<float> soft_cap = std::nullopt;
   std::optional<std::int64_t> window = std::nullopt;
   bool causal = false;
   std::optional<float> scale = std::nullopt;
@@ -92,6 +97,9 @@ class EncoderBuilder {
   [[nodiscard]] core::Result<graph::Value> norm(graph::Value x, std::size_t width, const std::string& name);
   [[nodiscard]] core::Result<graph::Value> linear(graph::Value x, const std::string& name, std::size_t in,
                                                   std::size_t out, bool has_bias = true);
+  // Multiplies by one of `of` matrices, [out, in] each, that are stored as one.
+  [[nodiscard]] core::Result<graph::Value> linear_of(graph::Value x, const std::string& name, std::size_t in,
+                                                     std::size_t out, std::size_t which, std::size_t of, bool has_bias);
   // The embeddings of the ids, of the positions and of the token types. The last is [batch, tokens, width] if types are
   // an input, otherwise [width] for the first type, which all tokens of a single text have.
   [[nodiscard]] core::Result<graph::Value> words(graph::Value ids, std::size_t width);
@@ -118,6 +126,7 @@ class EncoderBuilder {
   [[nodiscard]] graph::GraphBuilder& graph() { return graph_; }
 
  private:
+  [[nodiscard]] core::Result<graph::Value> experts(graph::Value x, const std::string& place, const LayerNames& names);
   // Adds what the chosen task changes in the product by one of `of` stacked matrices.
   [[nodiscard]] core::Result<graph::Value> add_task(graph::Value y, graph::Value x, const std::string& name,
                                                     std::size_t which, std::size_t of);
@@ -125,9 +134,6 @@ class EncoderBuilder {
   [[nodiscard]] core::Result<graph::Value> scaled(graph::Value low, const TaskChange& change);
   [[nodiscard]] core::Result<graph::Weight> made(const std::string& name, std::size_t rows, std::size_t columns) const;
   [[nodiscard]] graph::Value task_ids();
-  // Multiplies by one of `of` matrices, [out, in] each, that are stored as one.
-  [[nodiscard]] core::Result<graph::Value> linear_of(graph::Value x, const std::string& name, std::size_t in,
-                                                     std::size_t out, std::size_t which, std::size_t of, bool has_bias);
   [[nodiscard]] core::Result<graph::Value> norm_of(graph::Value x, std::size_t width, const std::string& name,
                                                    NormKind kind, float epsilon);
   // The value and the name of this end.
@@ -163,6 +169,9 @@ struct PlainEncoder {
   std::string_view norm = "embeddings.LayerNorm";
   std::string_view layers = "encoder.layer.";
   LayerNames names{};
+  // By layer, whether it has experts, and the names of such layers. Empty: none has.
+  std::vector<bool> has_experts{};
+  LayerNames expert_names{};
 };
 [[nodiscard]] std::shared_ptr<const Network> make_plain_encoder(PlainEncoder encoder);
 

@@ -30,6 +30,8 @@ struct EncoderSizes {
   std::size_t key_heads = 0;   // 0: equal to `heads`
   std::size_t head_width = 0;  // 0: hidden / heads
   std::size_t intermediate = 0;
+  std::size_t experts = 0;  // of the layers that have some
+  std::size_t chosen = 0;   // experts for each token
   std::size_t vocabulary = 0;
   std::size_t positions = 0;           // rows of the position table
   std::optional<std::size_t> padding;  // an id from which positions are counted: graph::PositionLookup

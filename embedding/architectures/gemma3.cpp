@@ -32,9 +32,7 @@ class Gemma3Network final : public EncoderNetwork {
     const std::size_t hidden = sizes().hidden;
     EncoderBuilder encoder(sizes(), weights, use, kDecoderPrefix, kDecoderWords);
     LayerNames names = decoder_names(config_.decoder);
-    names.attended_end = "post_attention_layernorm";
-    names.norm = "pre_feedforward_layernorm";
-    names.narrow_end = "post_feedforward_layernorm";
+    add_end_norms(names);
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, hidden));
     x = encoder.graph().add(graph::Scale{.x = x, .factor = std::sqrt(static_cast<float>(hidden))});

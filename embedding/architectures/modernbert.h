@@ -11,8 +11,24 @@
 #include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
+#include "embedding/architectures/encoder.h"
+#include "embedding/architectures/layer_kinds.h"
 
 namespace latebind::embedding {
+
+// What ModernBERT and its decoder have in common.
+struct ModernBertConfig {
+  EncoderSizes sizes{};
+  LayerKinds kinds{};
+  bool attention_bias = false;
+  bool mlp_bias = false;
+  bool causal = false;
+};
+// Reads everything but the window and whether attention is causal.
+[[nodiscard]] core::Result<ModernBertConfig> read_modernbert_config(const core::Json& config,
+                                                                    const std::filesystem::path& file);
+// `names` has the tensors of attention; the other ones are added.
+[[nodiscard]] std::shared_ptr<const Network> make_modernbert(ModernBertConfig config, const LayerNames& names);
 
 // See Architecture::read.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_modernbert(const core::Json& config,

@@ -1,6 +1,8 @@
-// NomicBERT: BERT with rotary positions, gated feed-forward parts, and biases only in its norms.
+// NomicBERT: BERT with rotary positions, and feed-forward parts that are gated, or of several experts in every nth
+// layer.
 //
-// Source: Nussbaum et al., "Nomic Embed: Training a Reproducible Long Context Text Embedder" (2024), with the
+// Source: Nussbaum et al., "Nomic Embed: Training a Reproducible Long Context Text Embedder" (2024); Nussbaum and
+// Duderstadt, "Training Sparse Mixture Of Experts Text Embedding Models" (2025), with the
 // configurations and tensor names of the published checkpoints and of transformers' NomicBertModel. Pure functions, for
 // any thread.
 #pragma once

@@ -22,6 +22,7 @@
 #include "embedding/folder/known_words.h"
 #include "embedding/folder/onnx_files.h"
 #include "embedding/folder/refusals.h"
+#include "embedding/folder/transformer_keys.h"
 #include "embedding/folder/weights_files.h"
 
 namespace latebind::embedding {
@@ -273,7 +274,7 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
     modules.scores_terms = kind == "MLMTransformer";
     return {};
   }
-  const bool follows_network = number == 1 && !modules.is_static && !modules.is_term_table;
+  const bool follows_network = number == 1 && !modules.is_static && !modules.is_term_table && !modules.takes_pooler;
   if (kind == "Pooling" && follows_network) {
     modules.pooling_file = place / "config.json";
     return read_pooling(files, modules);
@@ -311,6 +312,16 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
       "and Dropout and, perhaps, Normalize or SparseAutoEncoder, in this order, or Transformer and "
       "SpladePooling, or Transformer and LogitScore, or SparseStaticEmbedding; or a Router to such modules as the "
       "first");
+}
+
+Status read_pooler(const ModelFiles& files, Modules& modules) {
+  const path file = modules.transformer / "sentence_bert_config.json";
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, file));
+  if (!config || !asks_for_pooler(*config)) return {};
+  modules.takes_pooler = true;
+  modules.pooling = PoolingMode::kCls;
+  modules.pooling_file = file;
+  return {};
 }
 
 }  // namespace
@@ -372,8 +383,11 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
     file = router_file;
   }
   if (config) modules.own_module = own_module_of(*config);
-  for (std::size_t i = 0; i < list.size(); ++i)
+  for (std::size_t i = 0; i < list.size(); ++i) {
     LB_RETURN_IF_ERROR(read_module(files, file, list[i], i, modules));
+    const bool is_network = i == 0 && !modules.is_static && !modules.is_term_table && !modules.of_tokens;
+    if (is_network) LB_RETURN_IF_ERROR(read_pooler(files, modules));
+  }
   if (modules.adds_token_ends) {
     if (modules.after_pooling.empty() && !is_colbert(*own.read)) {
       return unsupported_file(file, "no Dense module: a projection of each token's vector is yet to be trained");

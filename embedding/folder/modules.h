@@ -36,6 +36,9 @@ struct Modules {
   // The configuration of the pooling. Absent without a modules.json; default_pooling() decides then.
   std::optional<std::filesystem::path> pooling_file = std::nullopt;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
+  // The network's own pooler gives the text's vector, in place of Pooling: sentence_bert_config.json asks for its
+  // output.
+  bool takes_pooler = false;
   // If false, the pooling leaves out the tokens of a prompt.
   bool include_prompt = true;
   // The dimension of a token's vector in the pooling's configuration, and its key.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct NetworkSpec {
   // The network, if config.json describes one of a known architecture; else null.
   std::shared_ptr<const Network> network = nullptr;
   NetworkHead head{};
+  std::string_view pooler{};           // Architecture::pooler
   std::size_t hidden_size = 0;         // the dimension of a token's vector; 0 if no file declares it
   std::vector<WeightsFile> weights{};  // if `network` can be made from them; those of the network come first
   // The adapter that is merged into the weights, and those of tasks.

@@ -73,6 +73,7 @@ Result<NetworkSpec> read_transformer(const Declaration& given, const HeadKind* h
   }
   LB_ASSIGN_OR_RETURN(spec.network, std::move(network));
   spec.hidden_size = spec.network->hidden_size();
+  spec.pooler = architecture->pooler;
   if (head != nullptr) {
     auto read = read_head(given.contents.config, *architecture, *head);
     if (!read.ok() && !is_onnx_requested && (head->is_known(*architecture) || !spec.onnx_file)) return read.status();

@@ -163,11 +163,13 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
     const HeadKind* const head = kind->find_head != nullptr ? kind->find_head(modules) : nullptr;
     LB_RETURN_IF_ERROR(check_task(contents.of_transformer, modules, head));
     LB_RETURN_IF_ERROR(check_transformer_keys(
-        contents.of_transformer,
-        {.takes_logits = head != nullptr,
-         .module_output_name = head != nullptr ? head->module_output_name : TransformerUse().module_output_name,
-         .has_roles = kind->has_roles,
-         .takes_messages = kind->input == &kPairInput}));
+        contents.of_transformer, {.takes_logits = head != nullptr,
+                                  .takes_pooler = modules.takes_pooler,
+                                  .module_output_name = head != nullptr        ? head->module_output_name
+                                                        : modules.takes_pooler ? std::string_view("sentence_embedding")
+                                                                               : TransformerUse().module_output_name,
+                                  .has_roles = kind->has_roles,
+                                  .takes_messages = kind->input == &kPairInput}));
     LB_ASSIGN_OR_RETURN(read.network, read_network(given, head));
   }
   LB_ASSIGN_OR_RETURN(auto own_output, kind->read(given, read.network));

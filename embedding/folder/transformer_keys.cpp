@@ -122,7 +122,9 @@ Status check_modality(const path& file, std::string_view kind, const Json& given
 // Checks the output of the network that is used for texts, and its name for the modules after it.
 Status check_modalities(const path& file, const Json& config, const Json& modalities, const TransformerUse& use) {
   constexpr std::string_view kKey = "modality_config";
-  const std::string_view wanted = use.takes_logits ? "logits" : "last_hidden_state";
+  const std::string_view wanted = use.takes_logits   ? "logits"
+                                  : use.takes_pooler ? kPoolerOutput
+                                                     : std::string_view("last_hidden_state");
   if (!modalities.is_object()) return invalid_file(file, fmt::format("'{}' is not an object", kKey));
   if (const Json* const message = core::find_member(modalities, "message"); message != nullptr) {
     if (!use.takes_messages) {
@@ -190,6 +192,16 @@ Status check_key(const path& file, const Json& config, const std::string& key, c
 }
 
 }  // namespace
+
+bool asks_for_pooler(const Json& config) {
+  const auto* const called = core::find_member(config, "module_output_name");
+  const auto* const modalities = core::find_member(config, "modality_config");
+  const auto* const text = modalities != nullptr ? core::find_member(*modalities, "text") : nullptr;
+  const auto* const output = text != nullptr ? core::find_member(*text, "method_output_name") : nullptr;
+  if (output == nullptr || called == nullptr || *called != "sentence_embedding") return false;
+  const bool is_alone = output->is_array() && output->size() == 1;
+  return (is_alone ? output->front() : *output) == kPoolerOutput;
+}
 
 Status check_transformer_keys(const ConfigFile& of_transformer, const TransformerUse& use) {
   const auto& [file, config] = of_transformer;

@@ -6,18 +6,26 @@
 
 #include <string_view>
 
+#include "core/json/value.h"
 #include "core/status.h"
 #include "embedding/folder/config_files.h"
 
 namespace latebind::embedding {
 
+// The output of a network's own pooler, as transformers calls it.
+inline constexpr std::string_view kPoolerOutput = "pooler_output";
+
 // The use of the network, on which the meaning of some keys depends.
 struct TransformerUse {
   bool takes_logits = false;  // the model takes the numbers of a head
+  bool takes_pooler = false;  // the model takes what the network's own pooler gives
   std::string_view module_output_name = "token_embeddings";
   bool has_roles = false;       // queries and documents may have different lengths
   bool takes_messages = false;  // texts may be taken in a chat template
 };
+
+// Returns whether sentence_bert_config.json makes the output of the network's pooler the vector of a text.
+[[nodiscard]] bool asks_for_pooler(const core::Json& config);
 
 // Accepts keys without effect, and keys that request the default. Returns kUnsupported or kInvalidModel for all others,
 // and for keys that the reference does not know, naming the file and the key.

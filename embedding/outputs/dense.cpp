@@ -22,7 +22,7 @@ bool declares_dense(const Declaration& given) {
          has_model_type(own, "SentenceTransformer");
 }
 
-Result<std::shared_ptr<const Output>> read_dense_output(const Declaration& given, const NetworkSpec& /*network*/) {
+Result<std::shared_ptr<const Output>> read_dense_output(const Declaration& given, const NetworkSpec& network) {
   const Modules& modules = given.modules;
   const std::filesystem::path list = given.files.place() / "modules.json";
   if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is not a CrossEncoder");
@@ -31,9 +31,15 @@ Result<std::shared_ptr<const Output>> read_dense_output(const Declaration& given
   if (modules.only_network() && modules.listed) {
     return unsupported_file(list, "no Pooling module: the model gives no vector for a text");
   }
+  if (modules.takes_pooler && network.pooler.empty()) {
+    return unsupported_file(
+        *modules.pooling_file,
+        "'modality_config' asks for 'pooler_output', which this kind of network does not have here");
+  }
   LB_ASSIGN_OR_RETURN(const std::size_t kept, read_kept_dimensions(given.contents));
   return std::shared_ptr<const Output>(std::make_shared<const DenseOutput>(
       DenseOutput::Parameters{.pooling = modules.pooling,
+                              .pooler = modules.takes_pooler ? network.pooler : std::string_view(),
                               .modules = modules.after_pooling,
                               .normalize = modules.normalize,
                               .pools_here = given.prompts.left_out && given.prompts.excluded_by.empty(),
@@ -63,12 +69,16 @@ const OutputKind kDenseOutput{
 DenseOutput::DenseOutput(Parameters parameters) : Output(kDenseOutput), parameters_(std::move(parameters)) {}
 
 NetworkEnd DenseOutput::end(bool from_states) const {
-  if (from_states && parameters_.modules.empty()) return {.hidden_states = true};
-  return {.pooling = parameters_.pooling, .modules = parameters_.modules, .normalize = parameters_.normalize};
+  const bool is_pooled_alone = parameters_.modules.empty() && parameters_.pooler.empty();
+  if (from_states && is_pooled_alone) return {.hidden_states = true};
+  return {.pooling = parameters_.pooling,
+          .pooler = std::string(parameters_.pooler),
+          .modules = parameters_.modules,
+          .normalize = parameters_.normalize};
 }
 
 Result<ModelEnd> DenseOutput::find_end(const OnnxFile& file, bool from_states) const {
-  if (!parameters_.modules.empty()) return refuse_modules_of_onnx(file);
+  if (!parameters_.modules.empty() || !parameters_.pooler.empty()) return refuse_modules_of_onnx(file);
   return from_states ? find_token_states(file) : find_vectors(file);
 }
 

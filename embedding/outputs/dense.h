@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ class DenseOutput final : public Output {
  public:
   struct Parameters {
     graph::PoolingMode pooling = graph::PoolingMode::kMean;
+    std::string_view pooler{};  // NetworkEnd::pooler, a literal
     std::vector<VectorModule> modules{};
     bool normalize = false;
     // The network gives token vectors, which take() pools, because the pooling leaves out the tokens of a prompt.

@@ -92,7 +92,10 @@ TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
        .activation = ActivationFunction::kRelu,
        .pooling = PoolingMode::kLastToken,
        .slopes = {0.5F, 0.125F},
-       .window = 0},
+       .soft_cap = 0.75F,
+       .window = 0,
+       .short_convolution = 3,
+       .chosen = 2},
       {},
       {.weights = ElementType::kF16},
       {.weights = ElementType::kBF16},
@@ -105,8 +108,11 @@ TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
       {.farthest = 3},
       {.rotary = true, .rotary_factor = 1.5F},
       {.slopes = {0.5F, 0.25F}},
+      {.soft_cap = 0.5F, .window = 1},
       {.window = 1},
       {.gated = true, .biases = false},
+      {.short_convolution = 3},
+      {.chosen = 2},
   };
   const std::size_t count = std::max(kWithAll, graph::testing::encoders_to_draw(all.size()));
   for (const SmallGraphOptions& options : std::span(all).first(count)) {

@@ -270,7 +270,10 @@ TEST_P(GraphsTest, AVectorDoesNotDependOnItsCompany) {
                            .buckets = 32,
                            .farthest = 128,
                            .rotary = true,
-                           .window = 9};
+                           .window = 9,
+                           .short_convolution = 3,
+                           .experts = 4,
+                           .chosen = 2};
   std::mt19937 chance(11);
   std::vector<std::int64_t> lengths(90);
   for (auto& length : lengths)

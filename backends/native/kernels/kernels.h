@@ -122,6 +122,8 @@ struct AttentionHead {
   std::size_t keys = 0;
   std::size_t width = 0;
   float scale = 1;
+  // Scores x become soft_cap · tanh(scale · x / soft_cap), in units of the scale. 0: they stay as they are.
+  float soft_cap = 0;
   // Terms added to the scores, in units of the scale, for the distances -farthest to farthest; the outermost ones apply
   // to all larger distances as well. May be null.
   const float* distance_bias = nullptr;

@@ -827,6 +827,21 @@ LATEBIND_INLINE void put_values(const AttentionHead& head, std::size_t first, fl
   }
 }
 
+// Applies the soft cap to scores: cap · tanh(u) = 2 cap / (1 + exp(-2u)) - cap. Next to the cap, where scores are
+// rounded anyway, the error of this form is small.
+LATEBIND_INLINE void cap_scores(const AttentionHead& head, float* scores, std::size_t count) {
+  constexpr float kTwiceLog2OfE = 2.8853900817779268F;
+  const Vector factor = hn::Set(kTag, -kTwiceLog2OfE * head.scale / head.soft_cap);
+  const Vector cap = hn::Set(kTag, head.soft_cap / head.scale);
+  const Vector twice = hn::Add(cap, cap);
+  const Vector most = hn::Set(kTag, 126.0F);  // the range of power_of_two()
+  for_each_vector(scores, count, 0.0F, [&](std::size_t, Vector x) {
+    const Vector power = power_of_two(hn::Max(hn::Min(hn::Mul(x, factor), most), hn::Neg(most)));
+    const Vector capped = hn::Sub(hn::Div(twice, hn::Add(hn::Set(kTag, 1.0F), power)), cap);
+    return hn::IfThenElse(hn::IsNaN(x), x, capped);
+  });
+}
+
 // Adds the distance terms to a token's scores with all tokens of the text.
 LATEBIND_INLINE void add_distances(const AttentionHead& head, std::size_t token, float* scores) {
   const float* const bias = head.distance_bias;
@@ -1036,7 +1051,10 @@ void attend(const AttentionHead& head, float* scratch) {
       if (head.places->queries != nullptr) add_key_places(head, near_keys, first, all);
     }
     float inverse[kScoreRows];
+    // All scores that were computed now, also those of padding columns, which nobody reads.
+    const std::size_t seen = nearest < panels_end ? (panels_end - nearest) * kPanelColumns : 0;
     for (std::size_t r = 0; r < rows; ++r) {
+      if (head.soft_cap != 0) cap_scores(head, scores + r * padded_tokens + nearest * kPanelColumns, seen);
       if (head.distance_bias != nullptr) add_distances(head, first + r, scores + r * padded_tokens);
       inverse[r] = soften_sight(head, first + r, scores + r * padded_tokens);
     }

@@ -213,11 +213,15 @@ bool Table::add_row(std::size_t row, float* to) const noexcept {
   return read_row(row, [to](std::size_t i, float number) { to[i] += number; });
 }
 
-std::size_t PackedMatrices::add(const graph::Weight& weight) {
-  const auto known =
-      std::ranges::find_if(matrices_, [&](const Matrix& one) { return graph::is_same(one.weight, weight); });
+std::size_t PackedMatrices::add(const graph::Weight& weight, bool is_transposed) {
+  const auto known = std::ranges::find_if(matrices_, [&](const Matrix& one) {
+    return graph::is_same(one.weight, weight) && one.is_transposed == is_transposed;
+  });
   if (known != matrices_.end()) return static_cast<std::size_t>(known - matrices_.begin());
-  Matrix matrix{.weight = weight, .rows = size_at(weight.shape, 1), .columns = size_at(weight.shape, 0)};
+  Matrix matrix{.weight = weight,
+                .is_transposed = is_transposed,
+                .rows = size_at(weight.shape, is_transposed ? 0 : 1),
+                .columns = size_at(weight.shape, is_transposed ? 1 : 0)};
   const std::size_t panels = panel_count(matrix.columns, kernels_);
   matrix.offset = size_;
   matrix.first_panel = panels_;
@@ -250,18 +254,17 @@ Status PackedMatrices::pack(const graph::Graph& graph, const WeightFiles& files,
     const Matrix& matrix = *std::prev(after);
     const std::size_t panel = number - matrix.first_panel;
     const core::PartReader& file = *files.of(matrix.weight);
-    const std::uint64_t offset = matrix.weight.offset + offset_of(matrix, panel);
-    const std::size_t size = size_of(matrix, panel);
     if (const auto all = file.in_memory()) {
-      pack_panel(matrix, panel, all->subspan(static_cast<std::size_t>(offset), size));
+      const std::uint64_t offset = matrix.weight.offset + offset_of(matrix, panel);
+      pack_panel(matrix, panel, all->subspan(static_cast<std::size_t>(offset)), matrix.columns);
       // Released immediately, so that the file's pages and the panels are never in memory together.
       if (missing[static_cast<std::size_t>(after - matrices_.begin()) - 1].fetch_sub(1, std::memory_order_relaxed) == 1)
         pages.release(graph.bytes_of(matrix.weight));
       return;
     }
-    const std::span bytes = std::span(buffers[thread]).first(size);
-    if (file.read(offset, bytes)) {
-      pack_panel(matrix, panel, bytes);
+    const std::span bytes = std::span(buffers[thread]).first(size_of(matrix, panel));
+    if (read_panel(file, matrix, panel, bytes)) {
+      pack_panel(matrix, panel, bytes, bytes.size() / matrix.rows / core::size_of(matrix.weight.type));
     } else {
       cut.store(&file, std::memory_order_relaxed);
     }
@@ -284,7 +287,8 @@ std::span<const std::byte> PackedMatrices::bytes_in_memory(const graph::Graph& g
 }
 
 std::size_t PackedMatrices::offset_of(const Matrix& matrix, std::size_t panel) const {
-  return panel * kernels_.panel_columns * matrix.rows * core::size_of(matrix.weight.type);
+  const std::size_t numbers = panel * kernels_.panel_columns * (matrix.is_transposed ? 1 : matrix.rows);
+  return numbers * core::size_of(matrix.weight.type);
 }
 
 std::size_t PackedMatrices::size_of(const Matrix& matrix, std::size_t panel) const {
@@ -292,7 +296,20 @@ std::size_t PackedMatrices::size_of(const Matrix& matrix, std::size_t panel) con
   return columns * matrix.rows * core::size_of(matrix.weight.type);
 }
 
-void PackedMatrices::pack_panel(const Matrix& matrix, std::size_t panel, std::span<const std::byte> bytes) const {
+bool PackedMatrices::read_panel(const core::PartReader& file, const Matrix& matrix, std::size_t panel,
+                                std::span<std::byte> to) const {
+  std::uint64_t offset = matrix.weight.offset + offset_of(matrix, panel);
+  if (!matrix.is_transposed) return file.read(offset, to);
+  const std::size_t size = to.size() / matrix.rows;
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    if (!file.read(offset, to.subspan(row * size, size))) return false;
+    offset += matrix.columns * core::size_of(matrix.weight.type);
+  }
+  return true;
+}
+
+void PackedMatrices::pack_panel(const Matrix& matrix, std::size_t panel, std::span<const std::byte> bytes,
+                                std::size_t stride) const {
   const std::size_t width = kernels_.panel_columns;
   const std::size_t columns = std::min(width, matrix.columns - panel * width);
   const std::size_t size = width * product_.operand_words(matrix.rows);
@@ -304,8 +321,14 @@ void PackedMatrices::pack_panel(const Matrix& matrix, std::size_t panel, std::sp
   const auto read_run = [&](std::size_t column, std::size_t row) {
     ColumnPart run;
     run.count = std::min(kInt8Block, matrix.rows - row);
-    read(bytes, matrix.weight.type, column * matrix.rows + row, run.count,
-         [&](std::size_t i, float number) { run.numbers[i] = number; });
+    const auto put = [&](std::size_t i, float number) { run.numbers[i] = number; };
+    if (!matrix.is_transposed) {
+      read(bytes, matrix.weight.type, column * matrix.rows + row, run.count, put);
+      return run;
+    }
+    for (std::size_t i = 0; i < run.count; ++i)
+      read(bytes, matrix.weight.type, (row + i) * stride + column, 1,
+           [&](std::size_t, float number) { put(i, number); });
     return run;
   };
   // Not on the heap: a thread of the team could not report that memory has run out.

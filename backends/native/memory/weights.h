@@ -68,9 +68,9 @@ class PackedMatrices {
  public:
   PackedMatrices(const Kernels& kernels, const Product& product) : kernels_(kernels), product_(product) {}
 
-  // Reserves a place for this matrix, [columns, rows] in the graph, and returns its number. A matrix that has a place
-  // keeps it.
-  std::size_t add(const graph::Weight& weight);
+  // Reserves a place for this matrix, [columns, rows] in the graph, or [rows, columns] if it is transposed, and returns
+  // its number. A matrix that has a place keeps it.
+  std::size_t add(const graph::Weight& weight, bool is_transposed = false);
   // Packs one panel on one thread.
   using Part = std::function<void(std::size_t panel, std::size_t thread)>;
   // Packs all matrices. `share` calls a part for each number below its first argument, on `threads` threads. Pages of
@@ -86,16 +86,21 @@ class PackedMatrices {
  private:
   struct Matrix {
     graph::Weight weight;
+    bool is_transposed = false;
     std::size_t rows = 0;
     std::size_t columns = 0;
     std::size_t offset = 0;       // in memory_
     std::size_t first_panel = 0;  // counted over all matrices
   };
-  // The offset in a matrix of the bytes of one panel, whose columns are consecutive in the file, and their number.
+  // The offset in a matrix of the bytes of one panel, and their number. They are consecutive in the file, unless the
+  // matrix is transposed: then they are a part of each of its rows.
   [[nodiscard]] std::size_t offset_of(const Matrix& matrix, std::size_t panel) const;
   [[nodiscard]] std::size_t size_of(const Matrix& matrix, std::size_t panel) const;
-  // Packs a panel of the matrix from these bytes.
-  void pack_panel(const Matrix& matrix, std::size_t panel, std::span<const std::byte> bytes) const;
+  // Reads the bytes of a panel from a file, those of each row of a transposed matrix behind the row before.
+  [[nodiscard]] bool read_panel(const core::PartReader& file, const Matrix& matrix, std::size_t panel,
+                                std::span<std::byte> to) const;
+  // Packs a panel of the matrix from these bytes. The rows of a transposed one are `stride` numbers apart.
+  void pack_panel(const Matrix& matrix, std::size_t panel, std::span<const std::byte> bytes, std::size_t stride) const;
   // The bytes of all matrices that are in memory, including the gaps between them.
   [[nodiscard]] std::span<const std::byte> bytes_in_memory(const graph::Graph& graph, const WeightFiles& files) const;
 

@@ -5,11 +5,11 @@
 namespace latebind::native {
 namespace {
 
-// Finds the slots that need a row for every token: those of steps that mix tokens, pooling and later steps, and those
-// that a step reads although they were written before the last step that mixes tokens.
+// Finds the slots that need a row for every token: those of pooling, of later steps and of steps that take all tokens,
+// and those that a step reads although they were written before the last step that takes all.
 std::vector<bool> find_full(const Plan& plan) {
   std::vector<bool> is_full(plan.widths.size());
-  std::vector<bool> is_written(plan.widths.size());  // since the last step that mixes tokens
+  std::vector<bool> is_written(plan.widths.size());  // since the last step that takes all tokens
   for (const Plan::Result& result : plan.results)
     is_full[result.slot] = true;
   if (plan.pooling) is_full[plan.pooling->x] = is_full[plan.pooling->y] = true;
@@ -23,13 +23,13 @@ std::vector<bool> find_full(const Plan& plan) {
   for (const Step& step : plan.steps) {
     const Access access = access_of(step);
     for (const Slot slot : access.reads) {
-      if (step.mixes_tokens() || !is_written[slot]) is_full[slot] = true;
+      if (step.takes_all() || !is_written[slot]) is_full[slot] = true;
     }
     for (const Slot slot : access.writes) {
       is_written[slot] = true;
-      if (step.mixes_tokens()) is_full[slot] = true;
+      if (step.takes_all()) is_full[slot] = true;
     }
-    if (step.mixes_tokens()) is_written.assign(is_written.size(), false);
+    if (step.takes_all()) is_written.assign(is_written.size(), false);
   }
   return is_full;
 }

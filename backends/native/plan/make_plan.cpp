@@ -47,6 +47,12 @@ void Planner::count_uses() {
                 if (op.disentangled && op.disentangled->keys) use({*op.disentangled->keys});
                 if (op.disentangled && op.disentangled->queries) use({*op.disentangled->queries});
               },
+              [&](const graph::ShortConvolution& op) {
+                use({op.x, op.mask});
+              },
+              [&](const graph::Experts& op) {
+                use({op.x, op.router});
+              },
               [&](const graph::LayerNorm& op) { use({op.x}); }, [&](const graph::RmsNorm& op) { use({op.x}); },
               [&](const graph::Activation& op) { use({op.x}); },
               [&](const graph::Pool& op) {

@@ -2,10 +2,9 @@
 // be used by any number of threads.
 //
 // A slot is a matrix with a row for each token of the texts that are computed together; after the pooling, it has a row
-// for each text. A slot is reused when its value is no longer needed. All steps but Attend and Neighbours treat each
-// token separately.
-// Therefore a thread can execute several of them on a block of rows that stays in the cache, or, if there are few
-// tokens, the threads can divide a step by columns. A slot whose value is needed only between such steps has only the
+// for each text. A slot is reused when its value is no longer needed. Most steps treat each token separately. Therefore
+// a thread can execute several of them on a block of rows that stays in the cache, or, if there are few tokens, the
+// threads can divide a step by columns. A slot whose value is needed only between such steps has only the
 // rows of one block.
 #pragma once
 
@@ -132,10 +131,46 @@ struct Attend {
   std::size_t heads = 1;
   std::size_t key_heads = 1;
   float scale = 1;
+  float soft_cap = 0;                      // 0: none
   std::optional<std::size_t> distances{};  // index in Plan::distances
   std::optional<std::size_t> places{};     // index in Plan::places
   std::size_t window = SIZE_MAX;
   bool causal = false;
+};
+
+// y = the sum of each token's and earlier tokens' numbers, as graph::ShortConvolution; y is not x
+struct Convolve {
+  Slot x = 0;
+  Slot y = 0;
+  std::vector<float> weight;  // one row for each distance to an earlier token, nearest first
+  std::vector<float> bias;
+};
+
+// x = its softmax, of which the `chosen` largest numbers are kept, and the others are 0
+struct Choose {
+  Slot x = 0;
+  std::size_t chosen = 1;
+};
+
+// The matrices of the experts, as indices in Plan::matrices, and their inputs. For each token, `shares` has the number
+// by which what each expert gives is multiplied, 0 for those that the token does not use.
+struct ExpertMatrices {
+  Slot x = 0;
+  Slot shares = 0;
+  Slot y = 0;
+  std::vector<std::size_t> matrices;
+};
+
+// y = function(x · matrix), for each expert of a token, one behind the other
+struct Widen {
+  ExpertMatrices experts;
+  graph::ActivationFunction function{};
+};
+
+// y = the sum of the products of each expert's part of x with its matrix, times its share, + bias
+struct Narrow {
+  ExpertMatrices experts;
+  std::vector<float> bias;
 };
 
 // x = x / max(√Σx², 1e-12)
@@ -145,14 +180,17 @@ struct Normalize {
 
 struct Step {
   std::variant<LookUp, AddTerms, Copy, AddRows, MultiplyRows, Scale, TakeColumns, Neighbours, Rope, Convert, Multiply,
-               Norm, RmsNorm, Activate, Normalize, Attend>
+               Norm, RmsNorm, Activate, Choose, Normalize, Attend, Convolve, Widen, Narrow>
       what;
   // If threads share steps, all of them must have finished the earlier steps.
   bool waits = false;
 
-  // Whether a row of the result depends on other tokens of its text.
-  [[nodiscard]] bool mixes_tokens() const {
-    return std::holds_alternative<Attend>(what) || std::holds_alternative<Neighbours>(what);
+  // Whether it takes all tokens of the texts at once: those of attention and convolutions depend on one another, and
+  // each expert's matrices are read once for all tokens that use it.
+  [[nodiscard]] bool takes_all() const {
+    return std::holds_alternative<Attend>(what) || std::holds_alternative<Neighbours>(what) ||
+           std::holds_alternative<Convolve>(what) || std::holds_alternative<Widen>(what) ||
+           std::holds_alternative<Narrow>(what);
   }
 };
 
@@ -217,7 +255,8 @@ struct Plan {
   std::optional<graph::Input> mask;  // std::nullopt if no step needs it
 
   std::vector<Step> steps;
-  // The steps on the pooled vectors. The first rows of a slot are those of the texts. None of these steps mixes tokens.
+  // The steps on the pooled vectors. The first rows of a slot are those of the texts. None of these steps takes all
+  // tokens.
   std::vector<Step> text_steps;
   std::vector<std::size_t> widths;  // of each slot
   Layout layout;

@@ -269,6 +269,7 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
              .heads = heads,
              .key_heads = key_heads,
              .scale = op.scale,
+             .soft_cap = op.soft_cap.value_or(0),
              .distances = distances,
              .places = places,
              .window = op.window ? static_cast<std::size_t>(*op.window) : SIZE_MAX,
@@ -280,6 +281,57 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
     release(op.key);
   }
   release(op.value);
+  put(node, y);
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::ShortConvolution& op) {
+  LB_ASSIGN_OR_RETURN(const Slot x, slot_of("short convolution", op.x));
+  LB_RETURN_IF_ERROR(set_mask(op.mask));
+  if (plan_.pooling) return unsupported("short convolution of pooled vectors");
+  LB_ASSIGN_OR_RETURN(const std::vector<float> numbers, files_.numbers(op.weight));
+  const auto count = static_cast<std::size_t>(op.weight.shape[1]);
+  const std::size_t columns = plan_.widths[x];
+  std::vector<float> weight(numbers.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    weight[(count - 1 - i % count) * columns + i / count] = numbers[i];
+  LB_ASSIGN_OR_RETURN(std::vector<float> bias, bias_of(op.bias, columns));
+  const Slot y = take_slot(columns);
+  add(Convolve{.x = x, .y = y, .weight = std::move(weight), .bias = std::move(bias)});
+  release(op.x);
+  put(node, y);
+  return {};
+}
+
+Result<std::vector<std::size_t>> Planner::matrices_of(const graph::Weight& all, std::size_t experts,
+                                                      bool is_transposed) {
+  graph::Weight one = all;
+  one.shape = {all.shape[0] / static_cast<std::int64_t>(experts), all.shape[1]};
+  LB_ASSIGN_OR_RETURN(const std::size_t size, core::byte_size_of(one.type, one.shape));
+  std::vector<std::size_t> matrices;
+  for (std::size_t i = 0; i < experts; ++i, one.offset += size)
+    matrices.push_back(plan_.matrices.add(one, is_transposed));
+  return matrices;
+}
+
+Status Planner::plan(std::uint32_t node, const graph::Experts& op) {
+  LB_ASSIGN_OR_RETURN(const Slot x, slot_of("experts", op.x));
+  LB_ASSIGN_OR_RETURN(const Slot router, slot_of("experts", op.router));
+  if (plan_.pooling) return unsupported("experts for pooled vectors");
+  const std::size_t columns = plan_.widths[x];
+  const std::size_t experts = plan_.widths[router];
+  const auto chosen = static_cast<std::size_t>(op.chosen);
+  LB_ASSIGN_OR_RETURN(std::vector<float> bias, bias_of(op.bias, columns));
+  LB_ASSIGN_OR_RETURN(auto wide_matrices, matrices_of(op.wide, experts, /*is_transposed=*/false));
+  LB_ASSIGN_OR_RETURN(auto narrow_matrices, matrices_of(op.narrow, experts, /*is_transposed=*/true));
+  const Slot shares = own_slot(op.router, router);
+  add(Choose{.x = shares, .chosen = chosen});
+  const Slot wide = take_slot(chosen * static_cast<std::size_t>(op.wide.shape[0]) / experts);
+  add(Widen{{x, shares, wide, std::move(wide_matrices)}, op.function});
+  release(op.x);
+  const Slot y = take_slot(columns);
+  add(Narrow{{wide, shares, y, std::move(narrow_matrices)}, std::move(bias)});
+  free_.insert(free_.end(), {shares, wide});
   put(node, y);
   return {};
 }

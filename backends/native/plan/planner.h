@@ -87,6 +87,8 @@ class Planner {
   // The index in Plan::distances.
   core::Result<std::size_t> distances_of(const graph::DistanceBias& bias, float scale);
   std::size_t distances_of(const graph::LinearBias& bias, float scale);
+  // The matrices of the experts, whose rows follow one another.
+  core::Result<std::vector<std::size_t>> matrices_of(const graph::Weight& all, std::size_t experts, bool is_transposed);
   // The index in Plan::places.
   core::Result<std::size_t> places_of(const graph::Disentangled& terms, std::size_t heads, std::size_t width);
   // Plans an operator on rows of weights alone.
@@ -101,8 +103,12 @@ class Planner {
   // The bias, or as many zeros as the weight has rows.
   [[nodiscard]] core::Result<std::vector<float>> bias_of(const std::optional<graph::Weight>& bias,
                                                          const graph::Weight& weight) const {
+    return bias_of(bias, static_cast<std::size_t>(weight.shape[0]));
+  }
+  [[nodiscard]] core::Result<std::vector<float>> bias_of(const std::optional<graph::Weight>& bias,
+                                                         std::size_t columns) const {
     if (bias) return files_.numbers(*bias);
-    return std::vector<float>(static_cast<std::size_t>(weight.shape[0]));
+    return std::vector<float>(columns);
   }
   void add(decltype(Step::what) what) {
     (plan_.pooling ? plan_.text_steps : plan_.steps).push_back({.what = std::move(what)});
@@ -121,6 +127,8 @@ class Planner {
   core::Status plan(std::uint32_t node, const graph::Linear& op);
   core::Status plan(std::uint32_t node, const graph::Convolution& op);
   core::Status plan(std::uint32_t node, const graph::Attention& op);
+  core::Status plan(std::uint32_t node, const graph::ShortConvolution& op);
+  core::Status plan(std::uint32_t node, const graph::Experts& op);
   core::Status plan(std::uint32_t node, const graph::LayerNorm& op);
   core::Status plan(std::uint32_t node, const graph::RmsNorm& op);
   core::Status plan(std::uint32_t node, const graph::Activation& op);

@@ -118,6 +118,14 @@ void softmax(std::span<double> row) {
     value /= sum;
 }
 
+void keep_largest(std::span<double> row, std::size_t count) {
+  std::vector<std::size_t> order(row.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return row[a] > row[b]; });
+  for (std::size_t i = count; i < order.size(); ++i)
+    row[order[i]] = 0;
+}
+
 Array layer_norm(const Array& x, const Array& weight, const Array& bias, double epsilon) {
   const Array centred = by_row(x, [&](std::span<double> row) {
     const auto width = static_cast<double>(row.size());

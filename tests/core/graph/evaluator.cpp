@@ -153,6 +153,7 @@ class Evaluator {
           }
         }
         double score = op.scale * product;
+        if (op.soft_cap) score = *op.soft_cap * std::tanh(score / *op.soft_cap);
         if (bias) score += at(biases, {bucket_of(*bias, s - index[1]), head});
         if (op.linear_bias)
           score -=
@@ -170,6 +171,53 @@ class Evaluator {
       out.values.push_back(sum);
     });
     return out;
+  }
+
+  Array operator()(const ShortConvolution& op) const {
+    const Array& x = of(op.x);
+    const Array factors = weight(op.weight);
+    const Array bias = op.bias ? weight(*op.bias) : Array();
+    const std::int64_t count = factors.shape[1];
+    Array out{x.shape, {}};
+    for_each(x.shape, [&](const Dims& index) {
+      double sum = op.bias ? at(bias, {index[2]}) : 0;
+      for (std::int64_t back = 0; back < count && back <= index[1]; ++back)
+        sum = summed(sum, at(factors, {index[2], count - 1 - back}) * at(x, {index[0], index[1] - back, index[2]}));
+      out.values.push_back(sum);
+    });
+    return out;
+  }
+
+  Array operator()(const Experts& op) const {
+    const Array& x = of(op.x);
+    const Array wide = weight(op.wide);
+    const Array narrow = weight(op.narrow);
+    Array shares = by_row(of(op.router), softmax);
+    shares = by_row(shares, [&](std::span<double> row) { keep_largest(row, size(op.chosen)); });
+    const std::int64_t columns = x.shape[2];
+    const std::int64_t experts = shares.shape[2];
+    const std::int64_t rows = wide.shape[0] / experts;
+    Array out{x.shape, std::vector<double>(x.values.size())};
+    for (std::int64_t token = 0; token < x.shape[0] * x.shape[1]; ++token) {
+      for (std::int64_t e = 0; e < experts; ++e) {
+        const double share = shares.values[size(token * experts + e)];
+        Array inner{{rows}, {}};
+        for (std::int64_t row = e * rows; share != 0 && row < (e + 1) * rows; ++row) {
+          double sum = 0;
+          for (std::int64_t i = 0; i < columns; ++i)
+            sum = summed(sum, at(wide, {row, i}) * x.values[size(token * columns + i)]);
+          inner.values.push_back(sum);
+        }
+        inner = activate(std::move(inner), op.function);
+        for (std::int64_t i = 0; share != 0 && i < columns; ++i) {
+          double sum = 0;
+          for (std::int64_t row = 0; row < rows; ++row)
+            sum = summed(sum, inner.values[size(row)] * at(narrow, {e * rows + row, i}));
+          out.values[size(token * columns + i)] += share * sum;
+        }
+      }
+    }
+    return op.bias ? binary(out, weight(*op.bias), std::plus<>()) : out;
   }
 
   Array operator()(const LayerNorm& op) const {

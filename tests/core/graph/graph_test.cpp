@@ -258,6 +258,63 @@ TEST(GraphBuilderTest, RefusesTurnsAndWindowsThatAreNone) {
   EXPECT_EQ(Started().refusal(Multiply{Value{3}, Value{3}}), "it was taken");
 }
 
+TEST(GraphBuilderTest, RefusesSoftCapsThatAreNone) {
+  const auto with = [](float cap) {
+    return Started().refusal(Attention{
+        .query = Value{2}, .key = Value{2}, .value = Value{2}, .mask = Value{1}, .heads = 2, .soft_cap = cap});
+  };
+  EXPECT_EQ(with(30), "it was taken");
+  for (const float wrong : {0.0F, -1.0F, std::numeric_limits<float>::infinity()})
+    EXPECT_THAT(with(wrong), HasSubstr("attention capped at")) << wrong;
+}
+
+TEST(GraphBuilderTest, RefusesShortConvolutionsThatDoNotFit) {
+  const auto with = [](const Shape& weight, Value x = Value{2}, const std::optional<Weight>& bias = {}) {
+    return Started().refusal(ShortConvolution{.x = x, .mask = Value{1}, .weight = f32("w", weight), .bias = bias});
+  };
+  EXPECT_EQ(with({4, 3}), "it was taken");
+  EXPECT_EQ(with({4, 3}, Value{2}, f32("b", {4})), "it was taken");
+  EXPECT_THAT(with({3, 4}), HasSubstr("'w' [3,4] for f32 [?,?,4]"));
+  EXPECT_THAT(with({4, 0}), HasSubstr("'w' [4,0]"));
+  EXPECT_THAT(with({4}), HasSubstr("'w' is f32 [4]"));
+  EXPECT_THAT(with({4, 3}, Value{3}), HasSubstr("short convolution of f32 [?,4]"));
+  EXPECT_THAT(with({4, 3}, Value{2}, f32("b", {3})), HasSubstr("'b' [3]"));
+  for (const bool is_first : {true, false}) {
+    Started started;
+    const Attention attention{.query = started.states,
+                              .key = started.states,
+                              .value = started.states,
+                              .mask = started.mask,
+                              .may_be_unattended = true};
+    const ShortConvolution convolution{.x = started.states, .mask = started.mask, .weight = f32("w", {4, 3})};
+    started.graph.add(is_first ? Operator(convolution) : Operator(attention));
+    EXPECT_THAT(started.refusal(is_first ? Operator(attention) : Operator(convolution)),
+                HasSubstr("short convolution of tokens that may be unattended"));
+  }
+}
+
+TEST(GraphBuilderTest, RefusesExpertsThatDoNotFit) {
+  const auto with = [](std::int64_t experts, std::int64_t chosen, const Shape& wide, const Shape& narrow) {
+    Started started;
+    const Value router = started.input(ElementType::kF32, {kAny, kAny, experts});
+    return started.refusal(Experts{.x = started.states,
+                                   .router = router,
+                                   .wide = f32("wide", wide),
+                                   .narrow = f32("narrow", narrow),
+                                   .chosen = chosen});
+  };
+  EXPECT_EQ(with(2, 2, {4, 4}, {4, 4}), "it was taken");
+  EXPECT_THAT(with(2, 3, {4, 4}, {4, 4}), HasSubstr("3 of 2 experts"));
+  EXPECT_THAT(with(2, 0, {4, 4}, {4, 4}), HasSubstr("0 of 2 experts"));
+  EXPECT_THAT(with(3, 1, {4, 4}, {4, 4}), HasSubstr("'wide' [4,4] of 3 experts for f32 [?,?,4]"));
+  EXPECT_THAT(with(2, 1, {4, 4}, {2, 4}), HasSubstr("'narrow' [2,4]"));
+  EXPECT_THAT(with(2, 1, {2, 3}, {2, 3}), HasSubstr("'wide' [2,3]"));
+  Experts of_texts;
+  of_texts.x = Value{2};
+  of_texts.router = Value{3};
+  EXPECT_THAT(Started().refusal(of_texts), HasSubstr("by f32 [?,4]"));
+}
+
 TEST(GraphBuilderTest, RefusesSlopesThatAreNone) {
   const auto with = [](const LinearBias& bias, const std::optional<DistanceBias>& other = {}) {
     return Started().refusal(Attention{.query = Value{2},
@@ -328,12 +385,22 @@ TEST(DescriptionTest, IsTheSameForTheSameGraphAndDiffersInEveryFigure) {
         testing::SmallGraphOptions{.activation = ActivationFunction::kGeluTanh},
         testing::SmallGraphOptions{.pooling = PoolingMode::kCls},
         testing::SmallGraphOptions{.pooling = PoolingMode::kMax},
-        testing::SmallGraphOptions{.pooling = PoolingMode::kLastToken}, testing::SmallGraphOptions{.pooled = false},
-        testing::SmallGraphOptions{.scale = 0.50000006F}, testing::SmallGraphOptions{.padding = 0},
-        testing::SmallGraphOptions{.farthest = 9}, testing::SmallGraphOptions{.rotary = true},
-        testing::SmallGraphOptions{.slopes = {0.5F, 0.25F}}, testing::SmallGraphOptions{.slopes = {0.5F, 0.5F}},
-        testing::SmallGraphOptions{.window = 2}, testing::SmallGraphOptions{.gated = true},
+        testing::SmallGraphOptions{.pooling = PoolingMode::kLastToken},
+        testing::SmallGraphOptions{.pooled = false},
+        testing::SmallGraphOptions{.scale = 0.50000006F},
+        testing::SmallGraphOptions{.padding = 0},
+        testing::SmallGraphOptions{.farthest = 9},
+        testing::SmallGraphOptions{.rotary = true},
+        testing::SmallGraphOptions{.slopes = {0.5F, 0.25F}},
+        testing::SmallGraphOptions{.slopes = {0.5F, 0.5F}},
+        testing::SmallGraphOptions{.soft_cap = 2.0F},
+        testing::SmallGraphOptions{.window = 2},
+        testing::SmallGraphOptions{.gated = true},
         testing::SmallGraphOptions{.biases = false},
+        testing::SmallGraphOptions{.short_convolution = 2},
+        testing::SmallGraphOptions{.short_convolution = 3},
+        testing::SmallGraphOptions{.chosen = 1},
+        testing::SmallGraphOptions{.chosen = 2},
         testing::SmallGraphOptions{.activation = ActivationFunction::kSilu}}) {
     EXPECT_NE(describe(*testing::small_graph(other)), plain);
   }

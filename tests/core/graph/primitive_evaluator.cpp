@@ -233,6 +233,9 @@ class PrimitiveEvaluator {
     return out;
   }
   Array operator()(const primitive::Softmax& op) const { return by_row(of(op.x), softmax); }
+  Array operator()(const primitive::KeepLargest& op) const {
+    return by_row(of(op.x), [&](std::span<double> row) { keep_largest(row, static_cast<std::size_t>(op.count)); });
+  }
   Array operator()(const primitive::LayerNorm& op) const {
     const Array& scale = of(op.weight);
     return layer_norm(of(op.x), scale, op.bias ? of(*op.bias) : map(scale, [](double) { return 0.0; }), op.epsilon);

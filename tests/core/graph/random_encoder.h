@@ -42,6 +42,7 @@ struct EncoderShape {
   bool linear_bias = false;  // if there is none of distances
   bool rotary = false;
   float rotary_factor = 1;
+  std::optional<float> soft_cap = std::nullopt;
   std::optional<std::int64_t> window = std::nullopt;
   bool gated = false;  // the wide part is multiplied by another one, and neither has a bias
   std::optional<std::int64_t> key_heads = std::nullopt;  // fewer than heads
@@ -58,6 +59,9 @@ struct EncoderShape {
   bool joint = false;              // queries and keys are columns of one product
   // RMS norms instead of layer norms, and of each head's queries and keys; words are scaled. As decoders have it.
   bool rms = false;
+  std::int64_t short_convolution = 0;  // before attention, over so many tokens
+  std::int64_t experts = 0;            // in place of the feed-forward part
+  std::int64_t chosen = 1;
 };
 
 // How many are drawn: LATEBIND_TEST_ENCODERS_TIMES as many (1), or one in LATEBIND_TEST_ENCODERS_ONE_IN of these (1),
@@ -107,6 +111,12 @@ inline void draw_more(std::mt19937& chance, EncoderShape& shape) {
   const auto up_to = [&](int most) { return std::uniform_int_distribution<int>(1, most)(chance); };
   shape.linear_bias = up_to(3) == 1;
   if (up_to(3) == 1) shape.rotary_factor = 1.25F;
+  if (up_to(3) == 1) shape.soft_cap = 0.25F * static_cast<float>(up_to(20));
+  if (up_to(3) == 1) shape.short_convolution = up_to(5);
+  if (up_to(3) == 1) {
+    shape.experts = up_to(6);
+    shape.chosen = up_to(static_cast<int>(shape.experts));
+  }
 }
 
 // What came last, likewise drawn by itself.
@@ -143,6 +153,7 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
     Linear query, key, value, output, wide, narrow;
     Linear norm, last_norm;
     graph::Weight gate, query_norm, key_norm;
+    graph::Weight short_convolution, router, wide_of_all, narrow_of_all;
   };
   const std::int64_t head = h / shape.heads;
   const std::int64_t key_heads = shape.key_heads.value_or(shape.heads);
@@ -164,7 +175,11 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
                       {weight({h}), weight({h})},
                       shape.gated ? weight({shape.intermediate, h}) : graph::Weight(),
                       shape.rms ? weight({head}) : graph::Weight(),
-                      shape.rms ? weight({head}) : graph::Weight()});
+                      shape.rms ? weight({head}) : graph::Weight(),
+                      shape.short_convolution > 0 ? weight({h, shape.short_convolution}) : graph::Weight(),
+                      shape.experts > 0 ? weight({shape.experts, h}) : graph::Weight(),
+                      shape.experts > 0 ? weight({shape.experts * shape.intermediate, h}) : graph::Weight(),
+                      shape.experts > 0 ? weight({shape.experts * shape.intermediate, h}) : graph::Weight()});
   }
   // Drawn later than the others, and therefore behind them.
   struct Places {
@@ -210,12 +225,34 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
   Value word = graph.add(graph::Lookup{words, ids});
   if (shape.rms) word = graph.add(graph::Scale{.x = word, .factor = 1.5F});
   Value x = norm(graph.add(graph::Add{word, place}), first_norm);
+  const auto feed_forward = [&](Value middle, const Layer& layer) {
+    if (shape.experts > 0) {
+      const Value router = graph.add(graph::Linear{.x = middle, .weight = layer.router});
+      return graph.add(graph::Experts{.x = middle,
+                                      .router = router,
+                                      .wide = layer.wide_of_all,
+                                      .narrow = layer.narrow_of_all,
+                                      .bias = layer.narrow.bias,
+                                      .chosen = shape.chosen,
+                                      .function = shape.activation});
+    }
+    const Value wide =
+        shape.gated ? graph.add(graph::Linear{.x = middle, .weight = layer.wide.weight}) : apply(middle, layer.wide);
+    Value active = graph.add(graph::Activation{wide, shape.activation});
+    if (shape.gated)
+      active = graph.add(graph::Multiply{active, graph.add(graph::Linear{.x = middle, .weight = layer.gate})});
+    return apply(active, layer.narrow);
+  };
   std::optional<Value> table;
   if (shape.span > 0) table = graph.add(graph::WholeTable{place_table});
   if (table && shape.places_are_normal)
     table = graph.add(graph::LayerNorm{.x = *table, .weight = first_norm.weight, .bias = first_norm.bias});
   const Value first = x;
   for (const Layer& layer : layers) {
+    if (shape.short_convolution > 0) {
+      x = graph.add(
+          graph::ShortConvolution{.x = x, .mask = mask, .weight = layer.short_convolution, .bias = layer.norm.bias});
+    }
     const auto at = static_cast<std::size_t>(&layer - layers.data());
     Value query;
     Value key;
@@ -251,16 +288,12 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
                                    .linear_bias = linear_bias,
                                    .disentangled = disentangled,
                                    .rotary = rotary,
+                                   .soft_cap = table ? std::nullopt : shape.soft_cap,
                                    .window = shape.window,
                                    .causal = shape.causal,
                                    .may_be_unattended = shape.may_be_unattended});
     const Value middle = norm(graph.add(graph::Add{apply(context, layer.output), x}), layer.norm);
-    const Value wide =
-        shape.gated ? graph.add(graph::Linear{.x = middle, .weight = layer.wide.weight}) : apply(middle, layer.wide);
-    Value active = graph.add(graph::Activation{wide, shape.activation});
-    if (shape.gated)
-      active = graph.add(graph::Multiply{active, graph.add(graph::Linear{.x = middle, .weight = layer.gate})});
-    x = norm(graph.add(graph::Add{apply(active, layer.narrow), middle}), layer.last_norm);
+    x = norm(graph.add(graph::Add{feed_forward(middle, layer), middle}), layer.last_norm);
     if (convolution && at == 0) {
       const Value near = graph.add(
           graph::Convolution{.x = first, .mask = mask, .weight = convolution->weight, .bias = convolution->bias});

@@ -65,9 +65,12 @@ struct SmallGraphOptions {
   std::vector<float> slopes{};  // of a bias that grows with the distance, one for each of the two heads
   bool rotary = false;
   float rotary_factor = 1;
+  std::optional<float> soft_cap = std::nullopt;
   std::optional<std::int64_t> window = std::nullopt;
-  bool gated = false;  // the wide part is multiplied by another one
-  bool biases = true;  // of norms and of linears
+  bool gated = false;                  // the wide part is multiplied by another one
+  bool biases = true;                  // of norms and of linears
+  std::int64_t short_convolution = 0;  // of queries, over so many tokens
+  std::int64_t chosen = 0;             // of three experts in place of the feed-forward part
 };
 
 // Inputs `ids` (0 to 6) and `mask`, output `vector` [b,8] or `tokens` [b,t,8]; texts of up to 5 tokens.
@@ -99,6 +102,19 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
   const Weight gate = options.gated ? weights.add("gate.weight", type, Shape{12, 8}) : Weight();
   const auto bias_of = [&](const Weight& bias) { return options.biases ? std::optional(bias) : std::nullopt; };
 
+  const Weight factors =
+      options.short_convolution > 0 ? weights.add("factors", type, Shape{8, options.short_convolution}) : Weight();
+  std::optional<Experts> experts;
+  if (options.chosen > 0) {
+    experts.emplace();
+    experts->wide = weights.add("all.wide", type, Shape{36, 8});
+    experts->narrow = weights.add("all.narrow", type, Shape{36, 8});
+    experts->bias = bias_of(narrow_bias);
+    experts->chosen = options.chosen;
+    experts->function = options.activation;
+  }
+  const Weight router = experts ? weights.add("router", type, Shape{3, 8}) : Weight();
+
   GraphBuilder graph(weights.part());
   const Shape tokens{core::kDynamic, core::kDynamic};
   const Value ids = graph.add(Input{.name = "ids", .type = ElementType::kI64, .shape = tokens});
@@ -116,6 +132,8 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
   std::vector<Value> parts;
   for (const auto& [weight, bias] : linears)
     parts.push_back(graph.add(Linear{.x = x, .weight = weight, .bias = bias_of(bias)}));
+  if (options.short_convolution > 0)
+    parts[0] = graph.add(ShortConvolution{.x = parts[0], .mask = mask, .weight = factors, .bias = bias_of(shift)});
   const Value context = graph.add(Attention{.query = parts[0],
                                             .key = parts[1],
                                             .value = parts[2],
@@ -125,14 +143,23 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
                                             .distance_bias = distances,
                                             .linear_bias = linear_bias,
                                             .rotary = rotary,
+                                            .soft_cap = options.soft_cap,
                                             .window = options.window});
   // The same weights a second time.
   const Value middle =
       graph.add(LayerNorm{.x = graph.add(Add{.a = context, .b = x}), .weight = scale, .bias = shift, .epsilon = 1e-5});
-  const Value inner = graph.add(Linear{.x = middle, .weight = wide, .bias = wide_bias});
-  Value active = graph.add(Activation{.x = inner, .function = options.activation});
-  if (options.gated) active = graph.add(Multiply{active, graph.add(Linear{.x = middle, .weight = gate})});
-  const Value states = graph.add(Linear{.x = active, .weight = narrow, .bias = narrow_bias});
+  const auto feed_forward = [&] {
+    if (experts) {
+      experts->x = middle;
+      experts->router = graph.add(Linear{.x = middle, .weight = router});
+      return graph.add(*experts);
+    }
+    const Value inner = graph.add(Linear{.x = middle, .weight = wide, .bias = wide_bias});
+    Value active = graph.add(Activation{.x = inner, .function = options.activation});
+    if (options.gated) active = graph.add(Multiply{active, graph.add(Linear{.x = middle, .weight = gate})});
+    return graph.add(Linear{.x = active, .weight = narrow, .bias = narrow_bias});
+  };
+  const Value states = feed_forward();
   if (!options.pooled) return std::move(graph).finish(states, "tokens");
   const Value pooled = graph.add(Pool{.x = states, .mask = mask, .mode = options.pooling});
   const Value vector = graph.add(Normalize{.x = pooled});

@@ -11,6 +11,7 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import types
 
 import safetensors.torch
 import torch
@@ -86,6 +87,114 @@ class JinaBert(torch.nn.Module):
         (folder / "config.json").write_text(text + "\n", encoding="utf-8")
 
 
+class PublishedConfig(types.SimpleNamespace):
+    """The keys of a published file that transformers has no class for."""
+
+    def to_dict(self):
+        return dict(vars(self))
+
+    @property
+    def hidden_size(self):
+        return self.n_embd
+
+
+class NomicExperts(torch.nn.Module):
+    """Each token uses those that its row of the router is largest for, times the softmax over all."""
+
+    def __init__(self, config):
+        super().__init__()
+        count = config.num_experts * config.n_inner
+        self.router = torch.nn.ModuleDict({"layer": torch.nn.Linear(config.n_embd, config.num_experts, bias=False)})
+        weights = {name: torch.nn.Parameter(torch.zeros(count, config.n_embd)) for name in ("w1", "w2")}
+        self.experts = torch.nn.ModuleDict({"mlp": torch.nn.ParameterDict(weights)})
+        self.experts.bias = torch.nn.Parameter(torch.zeros(config.n_embd))
+        self.config = config
+
+    def forward(self, x):
+        config = self.config
+        shares, chosen = self.router["layer"](x).softmax(-1).topk(config.moe_top_k)
+        wide, narrow = (self.experts["mlp"][name].view(config.num_experts, config.n_inner, -1) for name in ("w1", "w2"))
+        every = torch.einsum("tef,efh->teh", torch.nn.functional.gelu(torch.einsum("th,efh->tef", x, wide)), narrow)
+        used = every.gather(1, chosen[..., None].expand(-1, -1, x.shape[-1]))
+        return (shares[..., None] * used).sum(1) + self.experts.bias
+
+
+class NomicLayer(torch.nn.Module):
+    def __init__(self, config, has_experts):
+        super().__init__()
+        width = config.n_embd
+        self.heads = config.n_head
+        joint = torch.nn.Linear(width, 3 * width, bias=config.qkv_proj_bias)
+        out = torch.nn.Linear(width, width, bias=config.qkv_proj_bias)
+        self.attn = torch.nn.ModuleDict({"Wqkv": joint, "out_proj": out})
+        self.norm1, self.norm2 = (torch.nn.LayerNorm(width, eps=config.layer_norm_epsilon) for _ in range(2))
+        self.has_experts = has_experts
+        if has_experts:
+            self.mlp = NomicExperts(config)
+        else:
+            fc1 = torch.nn.Linear(width, config.n_inner, bias=config.mlp_fc1_bias)
+            self.mlp = torch.nn.ModuleDict(
+                {"fc1": fc1, "fc2": torch.nn.Linear(config.n_inner, width, bias=config.mlp_fc2_bias)})  # fmt: skip
+
+    def forward(self, x, cosines, sines):
+        tokens, width = x.shape
+        parts = self.attn["Wqkv"](x).view(tokens, 3, self.heads, -1).permute(1, 2, 0, 3)
+        first, second = parts[:2].chunk(2, dim=-1)
+        query, key = torch.cat([first * cosines - second * sines, second * cosines + first * sines], dim=-1)
+        context = torch.nn.functional.scaled_dot_product_attention(query[None], key[None], parts[2][None])[0]
+        x = self.norm1(x + self.attn["out_proj"](context.transpose(0, 1).reshape(tokens, width)))
+        if self.has_experts:
+            return self.norm2(x + self.mlp(x))
+        return self.norm2(x + self.mlp["fc2"](torch.nn.functional.gelu(self.mlp["fc1"](x))))
+
+
+class NomicMoe(torch.nn.Module):
+    """As the code beside nomic-embed-text-v2-moe computes it; transformers has no network for it."""
+
+    base_model_prefix = ""
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        tables = {"word": config.vocab_size, "token_type": config.type_vocab_size}
+        self.embeddings = torch.nn.ModuleDict(
+            {f"{name}_embeddings": torch.nn.Embedding(rows, config.n_embd) for name, rows in tables.items()})  # fmt: skip
+        self.emb_ln = torch.nn.LayerNorm(config.n_embd, eps=config.layer_norm_epsilon)
+        every = config.moe_every_n_layers
+        layers = [NomicLayer(config, i % every == 1) for i in range(config.n_layer)]
+        self.encoder = torch.nn.ModuleDict({"layers": torch.nn.ModuleList(layers)})
+
+    def forward(self, input_ids):
+        half = self.config.n_embd // self.config.n_head // 2
+        turns = 1 / self.config.rotary_emb_base ** (torch.arange(half, dtype=torch.float32) / half)
+        angles = torch.outer(torch.arange(input_ids.shape[1], dtype=torch.float32), turns).double()
+        types_of_all = self.embeddings["token_type_embeddings"].weight[0]
+        x = self.emb_ln(self.embeddings["word_embeddings"](input_ids[0]) + types_of_all)
+        for layer in self.encoder["layers"]:
+            x = layer(x, angles.cos(), angles.sin())
+        return types.SimpleNamespace(last_hidden_state=x[None])
+
+    def save_pretrained(self, folder):
+        folder = pathlib.Path(folder)
+        folder.mkdir(exist_ok=True)
+        safetensors.torch.save_file(self.state_dict(), folder / "model.safetensors", metadata={"format": "pt"})
+        text = json.dumps(self.config.to_dict(), indent=2, sort_keys=True)
+        (folder / "config.json").write_text(text + "\n", encoding="utf-8")
+
+
+# The keys of nomic-embed-text-v2-moe that say what is computed.
+NOMIC_MOE = {
+    "activation_function": "gelu", "architectures": ["NomicBertModel"], "causal": False, "expert_choice_router": False,
+    "ffn_div": 1, "layer_norm_epsilon": 1e-5, "mlp_fc1_bias": True, "mlp_fc2_bias": True, "model_type": "nomic_bert",
+    "moe_every_n_layers": 2, "moe_normalize_expert_weights": False, "moe_top_k": 2, "n_embd": 32, "n_head": 4,
+    "n_inner": 48, "n_layer": 2, "n_positions": 24, "num_experts": 4, "num_shared_experts": 0, "pad_token_id": 0,
+    "parallel_block": False, "prenorm": False, "qkv_proj_bias": True, "rotary_emb_base": 300, "rotary_emb_fraction": 1.0,
+    "rotary_emb_interleaved": False, "rotary_emb_scale_base": None, "rotary_scaling_factor": None,
+    "scale_attn_by_inverse_layer_idx": False, "scale_attn_weights": True, "type_vocab_size": 1, "use_rms_norm": None,
+    "vocab_size": 45,
+}  # fmt: skip
+
+
 # With a head on top the encoder's tensors have a prefix: one has it, one has not.
 NETWORKS = {
     # Three layers of two groups: the second one has one of them.
@@ -143,6 +252,14 @@ NETWORKS = {
             **BERT_SIZES, num_key_value_heads=1, head_dim=12, pad_token_id=0, bos_token_id=None, eos_token_id=None,
             rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
     ),
+    # The second layer of three sees all tokens before it, the others five; the cap is near the scores.
+    "gemma2": (
+        transformers.Gemma2Model,
+        transformers.Gemma2Config(
+            **(BERT_SIZES | {"num_hidden_layers": 3}), num_key_value_heads=2, head_dim=12, query_pre_attn_scalar=24,
+            sliding_window=6, attn_logit_softcapping=2.0, pad_token_id=0, bos_token_id=None, eos_token_id=None,
+            rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
+    ),
     # One layer of three sees all tokens, the others four on each side; the width of a head is given.
     "gemma3_text": (
         transformers.Gemma3TextModel,
@@ -168,12 +285,26 @@ NETWORKS = {
         transformers.JinaEmbeddingsV3Config(
             **BERT_SIZES, type_vocab_size=1, rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
     ),
+    # Two of three layers have a convolution; feed-forward parts are 40 wide.
+    "lfm2": (
+        transformers.Lfm2Model,
+        transformers.Lfm2Config(
+            **(BERT_SIZES | {"num_hidden_layers": 3}), num_key_value_heads=2, conv_bias=True, conv_L_cache=3,
+            block_multiple_of=8, block_ffn_dim_multiplier=1.25, layer_types=["conv", "full_attention", "conv"],
+            pad_token_id=0, bos_token_id=None, eos_token_id=None,
+            rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
+    ),
     # All biases that its configuration knows.
     "llama": (
         transformers.LlamaForCausalLM,
         transformers.LlamaConfig(
             **BERT_SIZES, num_key_value_heads=2, attention_bias=True, mlp_bias=True,
             bos_token_id=None, eos_token_id=None, rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
+    ),
+    # One layer sees two tokens on each side, the other one four.
+    "longformer": (
+        transformers.LongformerModel,
+        transformers.LongformerConfig(**COUNTED_SIZES, attention_window=[4, 8], type_vocab_size=1),
     ),
     # Each token sees itself and the five before it.
     "mistral": (
@@ -191,6 +322,15 @@ NETWORKS = {
             rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 500.0},
                              "sliding_attention": {"rope_type": "default", "rope_theta": 40.0}}),
     ),
+    # One layer of three sees all tokens before it, the others three.
+    "modernbert-decoder": (
+        transformers.ModernBertDecoderModel,
+        transformers.ModernBertDecoderConfig(
+            **(BERT_SIZES | {"num_hidden_layers": 3}), local_attention=8, attention_bias=True, pad_token_id=0,
+            bos_token_id=2, eos_token_id=3, cls_token_id=2, sep_token_id=3,
+            rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 500.0},
+                             "sliding_attention": {"rope_type": "default", "rope_theta": 40.0}}),
+    ),
     "mpnet": (transformers.MPNetModel, transformers.MPNetConfig(**COUNTED_SIZES)),
     "mt5": (
         transformers.MT5EncoderModel,
@@ -200,6 +340,8 @@ NETWORKS = {
         transformers.NomicBertModel,
         transformers.NomicBertConfig(**BERT_SIZES, head_dim=8, type_vocab_size=2),
     ),
+    # The second layer has experts.
+    "nomic_moe": (NomicMoe, PublishedConfig(**NOMIC_MOE)),
     # The second layer has a window.
     "qwen2": (
         transformers.Qwen2ForCausalLM,
@@ -267,11 +409,13 @@ SEED_SIZES = {
     "sliding_window": 2, "query_pre_attn_scalar": 2, "d_model": 4, "d_kv": 2, "d_ff": 4, "num_layers": 2, "num_heads": 2,
     "max_relative_positions": 4, "position_buckets": 4, "attention_head_size": 2, "pooler_hidden_size": 4,
     "relative_attention_num_buckets": 4, "relative_attention_max_distance": 4, "max_window_layers": 1, "mask_token_id": 1,
+    "n_embd": 4, "n_layer": 2, "n_head": 2, "n_inner": 4, "n_positions": 6, "num_experts": 2, "moe_top_k": 1,
+    "block_multiple_of": 2,
 }  # fmt: skip
 
 # Networks that stand for another class of tokenizer than tiny-bert's, which would make other tokens of its file.
 CLASSES_OF_THEIR_OWN = [
-    "albert", "deberta", "deberta-v2", "deberta-v2-conv", "eurobert", "gemma", "gemma3_text", "gte", "jina_embeddings_v3", "llama", "mistral", "mpnet", "mt5", "qwen2", "qwen3", "roberta", "t5",
+    "albert", "deberta", "deberta-v2", "deberta-v2-conv", "eurobert", "gemma", "gemma2", "gemma3_text", "gte", "jina_embeddings_v3", "llama", "longformer", "mistral", "mpnet", "mt5", "qwen2", "qwen3", "roberta", "t5",
     "xlm-roberta-xl",
 ]  # fmt: skip
 
@@ -279,6 +423,8 @@ CLASSES_OF_THEIR_OWN = [
 def write_seed(file, kind, config):
     """The length of config.json, that, and model.safetensors."""
     small = {key: SEED_SIZES.get(key, value) for key, value in config.to_dict().items()}
+    if "conv" in config.to_dict().get("layer_types", ()):
+        small["layer_types"] = ["conv", "full_attention"]
     model = kind(type(config)(**small))
     randomize(model)
     with tempfile.TemporaryDirectory() as folder:
@@ -306,6 +452,20 @@ def vectors_of(model, texts):
             found["cls"].append(states[0])
             found["mean"].append(states.mean(0))
     return {mode: [[float(f"{x:.8g}") for x in vector] for vector in vectors] for mode, vectors in found.items()}
+
+
+# Networks of which the own pooler is compared, too.
+POOLED = ["albert", "ernie", "mpnet"]
+
+
+def pooled_vectors(name, texts):
+    kind, config = NETWORKS[name]
+    model = kind(config)
+    randomize(model)
+    model = model.double().eval()
+    with torch.no_grad():
+        vectors = [model(input_ids=torch.tensor([ids])).pooler_output[0] for ids in texts]
+    return [[float(f"{x:.8g}") for x in vector] for vector in vectors]
 
 
 def scaled_vectors(name, texts):
@@ -354,6 +514,7 @@ def main():
     expected["scaled"] = {
         name: {"changes": changes, "vectors": scaled_vectors(name, texts)} for name, changes in SCALED.items()
     }
+    expected["pooled"] = {name: pooled_vectors(name, texts) for name in POOLED}
     text = json.dumps(expected, separators=(",", ":"))
     (root / "expected.json").write_text(text + "\n", encoding="utf-8")
 

@@ -25,7 +25,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 TINY = HERE.parent / "tiny-bert" / "f32"
 MODULES = HERE.parent / "modules"
 # transformers has no JinaBERT.
-NETWORKS = ["albert", "distilbert", "electra", "gemma3_text", "gte", "modernbert", "mpnet", "nomic_bert", "qwen3", "roberta"]
+NETWORKS = [
+    "albert", "distilbert", "electra", "gemma2", "gemma3_text", "gte", "lfm2", "longformer", "modernbert", "modernbert-decoder", "mpnet",
+    "nomic_bert", "qwen3", "roberta",
+]  # fmt: skip
 TEXTS = ["a b c d e f g h", "abc Éa", "hello a . " + "b c d e f a " * 4, "x"]
 DEPTH = 4
 MARKERS = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]", "mask_token": "[MASK]"}

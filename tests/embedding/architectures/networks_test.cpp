@@ -15,6 +15,7 @@ namespace latebind::embedding {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -56,7 +57,7 @@ void expect_vectors(const json& config, const std::string& name, const json& exp
   const auto weights = Safetensors::open(network_folder(name) / "model.safetensors");
   ASSERT_TRUE(weights.ok()) << weights.status().to_string();
   // Where it rounds in between, whatever the type: Gemma's and T5's norms are in f32.
-  const double bound = name == "gemma3_text" || name.ends_with("t5") ? 1e-5 : 2e-6;
+  const double bound = name.starts_with("gemma") || name == "lfm2" || name.ends_with("t5") ? 1e-5 : 2e-6;
   for (const auto& [mode, key] : {std::pair{graph::PoolingMode::kMean, "mean"}, {graph::PoolingMode::kCls, "cls"}}) {
     const auto graph = (*network)->make_graph(ModelWeights(*weights), {.ends = {{.pooling = mode}}});
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
@@ -91,9 +92,10 @@ TEST_P(NetworkTest, AgreesWithTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(All, NetworkTest,
                          ::testing::Values("albert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert",
-                                           "electra", "ernie", "eurobert", "gemma", "gemma3_text", "gte", "jina_bert",
-                                           "jina_embeddings_v3", "llama", "mistral", "modernbert", "mpnet", "mt5",
-                                           "nomic_bert", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                                           "electra", "ernie", "eurobert", "gemma", "gemma2", "gemma3_text", "gte",
+                                           "jina_bert", "jina_embeddings_v3", "lfm2", "llama", "longformer", "mistral",
+                                           "modernbert", "modernbert-decoder", "mpnet", "mt5", "nomic_bert",
+                                           "nomic_moe", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
                          name_of_network);
 
 // Each key of config.json taken away, or with another value: the same vectors, or a refusal.
@@ -129,13 +131,27 @@ class ConfigKeysTest : public ::testing::TestWithParam<std::string> {
         {"deberta-v2-conv", "conv_kernel_size"},
         {"deberta-v2-conv", "max_relative_positions"},
         {"ernie", "use_task_id"},
+        {"gemma2", "attn_logit_softcapping"},
+        {"gemma2", "sliding_window"},
         {"gemma3_text", "sliding_window"},
         {"gte", "type_vocab_size"},
+        {"lfm2", "conv_bias"},
         {"llama", "attention_bias"},
         {"llama", "mlp_bias"},
+        {"longformer", "attention_window"},
+        {"longformer", "pad_token_id"},
         {"mistral", "sliding_window"},
+        {"modernbert-decoder", "attention_bias"},
+        {"modernbert-decoder", "sliding_window"},
         {"mt5", "feed_forward_proj"},
         {"mt5", "relative_attention_max_distance"},
+        {"nomic_moe", "layer_norm_epsilon"},
+        {"nomic_moe", "mlp_fc1_bias"},
+        {"nomic_moe", "mlp_fc2_bias"},
+        {"nomic_moe", "n_head"},
+        {"nomic_moe", "n_layer"},
+        {"nomic_moe", "qkv_proj_bias"},
+        {"nomic_moe", "rotary_emb_base"},
         {"qwen2", "sliding_window"},
         {"roberta", "pad_token_id"},
         {"xlm-roberta-xl", "pad_token_id"}};
@@ -176,10 +192,30 @@ TEST_P(ConfigKeysTest, WhatChangesTheNumbersIsReadOrRefused) {
 
 INSTANTIATE_TEST_SUITE_P(All, ConfigKeysTest,
                          ::testing::Values("albert", "bert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert",
-                                           "electra", "ernie", "eurobert", "gemma", "gemma3_text", "gte", "jina_bert",
-                                           "jina_embeddings_v3", "llama", "mistral", "modernbert", "mpnet", "mt5",
-                                           "nomic_bert", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                                           "electra", "ernie", "eurobert", "gemma", "gemma2", "gemma3_text", "gte",
+                                           "jina_bert", "jina_embeddings_v3", "lfm2", "llama", "longformer", "mistral",
+                                           "modernbert", "modernbert-decoder", "mpnet", "mt5", "nomic_bert",
+                                           "nomic_moe", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
                          name_of_network);
+
+TEST(PoolerTest, GivesWhatTheReferencesPoolerDoes) {
+  for (const auto& [name, wanted] : vectors_by_network()["pooled"].items()) {
+    SCOPED_TRACE(name);
+    const auto network = read_network(network_config(name));
+    const auto weights = Safetensors::open(network_folder(name) / "model.safetensors");
+    ASSERT_TRUE(network.ok() && weights.ok());
+    const std::string pooler(find_architecture(name)->pooler);
+    const auto graph = (*network)->make_graph(ModelWeights(*weights),
+                                              {.ends = {{.pooling = graph::PoolingMode::kCls, .pooler = pooler}}});
+    ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+    const auto vectors = testing::vectors_of(*graph, testing::batch_of(vectors_by_network()["ids"]));
+    for (std::size_t row = 0; row < wanted.size(); ++row) {
+      for (std::size_t i = 0; i < wanted[row].size(); ++i)
+        EXPECT_NEAR(vectors.values[row * wanted[row].size() + i], wanted[row][i].get<double>(), 2e-6)
+            << row << "," << i;
+    }
+  }
+}
 
 // Of the recorded folders in which no file names a class (tests/data/tokenizer_folders/make.py).
 TEST(TokenizerOfNetworkTest, IsTheClassThatTheReferenceTakes) {
@@ -348,29 +384,20 @@ TEST(JinaBertConfigTest, RefusesWhatItDoesNotKnowByName) {
 
 // transformers reads these, too, though few files have them: as said, or refused.
 TEST(AddedKeysTest, WhatEveryNetworkHasIsRefusedByName) {
-  for (const char* name : {"albert",
-                           "deberta",
-                           "deberta-v2",
-                           "deberta-v2-conv",
-                           "distilbert",
-                           "electra",
-                           "ernie",
-                           "eurobert",
-                           "gemma",
-                           "gemma3_text",
-                           "gte",
-                           "jina_bert",
-                           "jina_embeddings_v3",
-                           "llama",
-                           "mistral",
-                           "modernbert",
-                           "mpnet",
-                           "mt5",
-                           "nomic_bert",
-                           "qwen2",
-                           "qwen3",
-                           "roberta",
-                           "t5",
+  for (const char* name : {"albert",        "deberta",
+                           "deberta-v2",    "deberta-v2-conv",
+                           "distilbert",    "electra",
+                           "ernie",         "eurobert",
+                           "gemma",         "gemma2",
+                           "gemma3_text",   "gte",
+                           "jina_bert",     "jina_embeddings_v3",
+                           "lfm2",          "llama",
+                           "longformer",    "mistral",
+                           "modernbert",    "modernbert-decoder",
+                           "mpnet",         "mt5",
+                           "nomic_bert",    "nomic_moe",
+                           "qwen2",         "qwen3",
+                           "roberta",       "t5",
                            "xlm-roberta-xl"}) {
     SCOPED_TRACE(name);
     const json config = network_config(name);
@@ -381,8 +408,9 @@ TEST(AddedKeysTest, WhatEveryNetworkHasIsRefusedByName) {
     };
     EXPECT_THAT(with("per_layer_config", {{"1", {{"intermediate_size", 8}}}}), HasSubstr("'per_layer_config'"));
     EXPECT_THAT(with("quantization_config", json::object()), HasSubstr("'quantization_config'"));
-    static const std::vector<std::string> decoders{"gemma", "gemma3_text", "llama", "mistral", "qwen2", "qwen3"};
-    static const std::vector<std::string> bidirectional{"gemma", "llama", "qwen3"};
+    static const std::vector<std::string> decoders{
+        "gemma", "gemma2", "gemma3_text", "lfm2", "llama", "mistral", "modernbert-decoder", "qwen2", "qwen3"};
+    static const std::vector<std::string> bidirectional{"gemma", "lfm2", "llama", "qwen3"};
     const bool is_decoder = std::ranges::find(decoders, name) != decoders.end();
     const bool takes_both = std::ranges::find(bidirectional, name) != bidirectional.end();
     for (const json& value : {json(true), json(false), json(nullptr)}) {
@@ -465,8 +493,8 @@ TEST(RotaryConfigTest, AKeyThatIsAddedIsReadOrRefused) {
 
 // transformers writes the factor into these where a configuration has it.
 TEST(RotaryConfigTest, AllOfAHeadMayTurn) {
-  for (const char* name :
-       {"gte", "nomic_bert", "eurobert", "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma3_text", "modernbert"}) {
+  for (const char* name : {"gte", "nomic_bert", "eurobert", "lfm2", "llama", "mistral", "qwen2", "qwen3", "gemma",
+                           "gemma2", "gemma3_text", "modernbert", "modernbert-decoder"}) {
     SCOPED_TRACE(name);
     json config = network_config(name);
     const std::string plain = describe_network(config);
@@ -573,14 +601,88 @@ TEST(NomicBertConfigTest, PublishedFilesMeanTheSame) {
     const auto network = read_network(config);
     return network.ok() ? "it was taken" : network.status().to_string();
   };
-  for (const char* key : {"causal", "prenorm", "parallel_block", "qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias",
-                          "use_rms_norm", "rotary_emb_interleaved", "scale_attn_by_inverse_layer_idx"}) {
-    EXPECT_THAT(refusal_of(key, true), ::testing::AllOf(HasSubstr(key), HasSubstr("only false"))) << key;
+  for (const char* key : {"causal", "prenorm", "parallel_block", "use_rms_norm", "rotary_emb_interleaved",
+                          "scale_attn_by_inverse_layer_idx"}) {
+    EXPECT_THAT(refusal_of(key, true), AllOf(HasSubstr(key), HasSubstr("only false"))) << key;
   }
   EXPECT_THAT(refusal_of("rotary_emb_fraction", 0.5), HasSubstr("'rotary_emb_fraction' is 0.5"));
   EXPECT_THAT(refusal_of("rotary_scaling_factor", 2), HasSubstr("'rotary_scaling_factor' is 2"));
-  EXPECT_THAT(refusal_of("activation_function", "gelu"), HasSubstr("only \"swiglu\""));
-  EXPECT_THAT(refusal_of("num_experts", 8), HasSubstr("mixtures of experts"));
+  EXPECT_THAT(refusal_of("activation_function", "gelu_new"), HasSubstr("supported are swiglu and gelu"));
+  EXPECT_EQ(refusal_of("num_experts", 8), "it was taken") << "because no layer has them";
+}
+
+TEST(NomicBertConfigTest, ExpertsOfOtherKindsAreRefused) {
+  const json config = network_config("nomic_moe");
+  EXPECT_THAT(describe_network(config, "nomic_moe"), HasSubstr("experts %24 by %25, 2 chosen"));
+  const auto refusal_of = [&](const char* key, const json& value) {
+    json changed = config;
+    changed[key] = value;
+    const auto network = read_network(changed);
+    return network.ok() ? "it was taken" : network.status().to_string();
+  };
+  EXPECT_THAT(refusal_of("expert_choice_router", true), HasSubstr("'expert_choice_router' is true; only false"));
+  EXPECT_THAT(refusal_of("moe_normalize_expert_weights", 1), HasSubstr("'moe_normalize_expert_weights' is 1"));
+  EXPECT_THAT(refusal_of("num_shared_experts", 1), HasSubstr("'num_shared_experts' is 1; only 0"));
+  EXPECT_THAT(refusal_of("ffn_div", 2), HasSubstr("'ffn_div' is 2"));
+  EXPECT_THAT(refusal_of("moe_top_k", 5), HasSubstr("'moe_top_k'"));
+  EXPECT_THAT(refusal_of("moe_top_k", nullptr), HasSubstr("'moe_top_k' is missing"));
+  EXPECT_THAT(refusal_of("num_experts", 1 << 20), HasSubstr("'num_experts'"));
+  EXPECT_THAT(refusal_of("activation_function", "swiglu"), HasSubstr("'num_experts' without an 'activation_function'"));
+}
+
+TEST(Gemma2ConfigTest, CapsAndWindowsThatAreNoneAreRefused) {
+  json config = network_config("gemma2");
+  const std::string plain = describe_network(config);
+  EXPECT_THAT(plain, HasSubstr("soft cap 0x1p+1, window 5, causal"));
+  config.erase("layer_types");
+  EXPECT_EQ(describe_network(config), plain);
+  config["attn_logit_softcapping"] = nullptr;
+  EXPECT_THAT(describe_network(config), Not(HasSubstr("soft cap")));
+  config["final_logit_softcapping"] = 7;  // of the head alone
+  EXPECT_THAT(describe_network(config), HasSubstr("window 5"));
+  for (const json& wrong : {json(0), json(-1), json("50"), json(1e30)}) {
+    config["attn_logit_softcapping"] = wrong;
+    EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'attn_logit_softcapping'")) << wrong;
+  }
+  config.erase("attn_logit_softcapping");
+  EXPECT_THAT(describe_network(config), HasSubstr("soft cap 0x1.9p+5"));
+  config["sliding_window"] = nullptr;
+  EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'sliding_window' is null"));
+}
+
+TEST(LongformerConfigTest, WindowsThatAreNoneAreRefused) {
+  json config = network_config("longformer");
+  EXPECT_THAT(describe_network(config), AllOf(HasSubstr("window 2"), HasSubstr("window 4")));
+  config["attention_window"] = 8;
+  EXPECT_THAT(describe_network(config), Not(HasSubstr("window 2")));
+  config.erase("attention_window");
+  EXPECT_THAT(describe_network(config), HasSubstr("window 256"));
+  for (const json& wrong : {json(7), json(0), json(nullptr), json("8"), json({4}), json({4, 3}), json(1 << 20)}) {
+    config["attention_window"] = wrong;
+    EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'attention_window'")) << wrong;
+  }
+}
+
+TEST(Lfm2ConfigTest, OldFilesMeanTheSame) {
+  json config = network_config("lfm2");
+  const std::string plain = describe_network(config);
+  config.erase("layer_types");
+  config["full_attn_idxs"] = {1};
+  config["block_ff_dim"] = config["intermediate_size"];
+  config["intermediate_size"] = 7;
+  EXPECT_EQ(describe_network(config), plain);
+  config["full_attn_idxs"] = {0.5};
+  EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'full_attn_idxs' has 0.5"));
+  config["layer_types"] = {"conv", "sliding_attention", "conv"};
+  EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'layer_types' has"));
+}
+
+TEST(Lfm2ConfigTest, ExpandedQueriesAreRefused) {
+  const auto network = read_network(network_config("lfm2"));
+  const auto weights = Safetensors::open(network_folder("lfm2") / "model.safetensors");
+  const auto graph =
+      (*network)->make_graph(ModelWeights(*weights), {.ends = {{.token_vectors = true}}, .may_be_unattended = true});
+  EXPECT_THAT(graph.status().to_string(), HasSubstr("which expand queries"));
 }
 
 // As published files have them: words in one string, sizes that are none.
@@ -636,7 +738,7 @@ TEST(DistilBertConfigTest, TwoNamesForASizeMustAgree) {
   config["hidden_size"] = 64;
   const auto refused = read_network(config).status();
   EXPECT_EQ(refused.code(), core::StatusCode::kUnsupported);
-  EXPECT_THAT(refused.to_string(), ::testing::AllOf(HasSubstr("'hidden_size'"), HasSubstr("'dim'")));
+  EXPECT_THAT(refused.to_string(), AllOf(HasSubstr("'hidden_size'"), HasSubstr("'dim'")));
 }
 
 }  // namespace

@@ -52,6 +52,33 @@ TEST(TransformerKeysTest, WhatTheReferenceSavesPasses) {
   EXPECT_FALSE(check(cross).ok());
 }
 
+TEST(TransformerKeysTest, TheNetworksOwnPoolerTakesThePlaceOfPooling) {
+  const std::string_view asked = R"({"module_output_name": "sentence_embedding",
+      "modality_config": {"text": {"method": "forward", "method_output_name": "pooler_output"}}})";
+  EXPECT_TRUE(check(asked, {.takes_pooler = true, .module_output_name = "sentence_embedding"}).ok());
+  for (const char* name : {"ernie", "electra"}) {
+    SCOPED_TRACE(name);
+    testing::ScratchFolder scratch;
+    const auto from = testing::data_folder() / "networks" / name;
+    for (const char* file : {"config.json", "model.safetensors", "tokenizer.json"})
+      scratch.write(file, testing::read_file(from / file));
+    scratch.write("sentence_bert_config.json", asked);
+    scratch.write("modules.json", R"([
+        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Normalize", "type": "sentence_transformers.models.Normalize"}])");
+    const auto model = ModelFolder::open(scratch.path());
+    if (std::string_view(name) == "electra") {
+      EXPECT_THAT(model.status().to_string(), HasSubstr("'modality_config' asks for 'pooler_output'"));
+      continue;
+    }
+    ASSERT_TRUE(model.ok()) << model.status().to_string();
+    const NetworkEnd end = model->documents().outputs.front()->end(/*from_states=*/false);
+    EXPECT_EQ(end.pooler, "pooler.dense");
+    EXPECT_EQ(end.pooling, graph::PoolingMode::kCls);
+    EXPECT_TRUE(end.normalize);
+  }
+}
+
 TEST(TransformerKeysTest, ArgumentsThatChangeNothingPass) {
   for (const char* text : {
            R"({"model_args": {}, "config_args": {}, "tokenizer_args": {}})",
