@@ -195,8 +195,8 @@ class Rules {
   Result<Type> operator()(const Experts& op) const {
     for (const Value value : {op.x, op.router})
       LB_RETURN_IF_ERROR(check_numbers("experts", value));
-    const Shape& shape = shape_of(op.x);
-    Shape router = shape;
+    Shape router = shape_of(op.x);
+    const Shape shape = router;
     if (shape.rank() == 3 && shape_of(op.router).rank() == 3) router[2] = shape_of(op.router)[2];
     if (shape.rank() != 3 || !(shape_of(op.router) == router))
       return misfit(fmt::format("experts for {} by {}", text_of(op.x), text_of(op.router)));
@@ -291,7 +291,6 @@ class Rules {
     if (is_end_of(weight.shape, shape_of(value))) return {};
     return misfit(fmt::format("'{}' {} for {}", weight.name, weight.shape.to_string(), text_of(value)));
   }
-  // Whether an operator before this one is of this type and as `is` says.
   template <class T>
   [[nodiscard]] bool has(bool (*is)(const T& op) = [](const T&) { return true; }) const {
     return std::ranges::any_of(graph_.nodes(), [is](const Node& node) {

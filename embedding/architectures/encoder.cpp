@@ -193,24 +193,6 @@ Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& 
   return linear(context, place + std::string(names.attended), sizes_.heads * width, hidden, names.attended_bias);
 }
 
-Result<Value> EncoderBuilder::experts(Value x, const std::string& place, const LayerNames& names) {
-  const std::size_t hidden = sizes_.hidden;
-  const std::string name = place + std::string(names.experts);
-  LB_ASSIGN_OR_RETURN(const Value router,
-                      linear(x, place + std::string(names.router), hidden, sizes_.experts, /*has_bias=*/false));
-  graph::Experts experts;
-  experts.x = x;
-  experts.router = router;
-  experts.chosen = static_cast<std::int64_t>(sizes_.chosen);
-  experts.function = sizes_.activation;
-  LB_ASSIGN_OR_RETURN(experts.wide, weight(name + ".mlp.w1", {sizes_.experts * sizes_.intermediate, hidden}));
-  LB_ASSIGN_OR_RETURN(experts.narrow, weight(name + ".mlp.w2", {sizes_.experts * sizes_.intermediate, hidden}));
-  if (names.narrow_bias) {
-    LB_ASSIGN_OR_RETURN(experts.bias, weight(name + ".bias", {hidden}));
-  }
-  return graph_.add(std::move(experts));
-}
-
 Result<Value> EncoderBuilder::feed_forward(Value x, const std::string& place, const LayerNames& names) {
   if (!names.experts.empty()) return experts(x, place, names);
   const std::size_t hidden = sizes_.hidden;
