@@ -16,6 +16,7 @@
 #include "core/text/counted.h"
 #include "core/text/one_line.h"
 #include "embedding/architectures/architecture.h"
+#include "embedding/outputs/output.h"
 #include "embedding/tokenizer/tokenizer_file.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 

@@ -94,7 +94,10 @@ Result<Value> Run::compute(const Expression& expression, const Scope& scope) {
   return mistake("an unknown expression");
 }
 
-Result<Value> Run::name(const Expression& expression, const Scope& scope) const {
+Result<Value> Run::name(const Expression& expression, const Scope& scope) {
+  constexpr std::size_t kNamesPerStep = 16;
+  for (const Scope* one = &scope; one != nullptr; one = one->parent)
+    LB_RETURN_IF_ERROR(spend(one->names.size() / kNamesPerStep));
   if (const Value* const found = scope.find(expression.name)) return *found;
   if (expression.name == "strftime_now" && !now_) return Value::undefined(expression.name);
   if (const Function* const function = find_function(expression.name)) {
@@ -121,6 +124,7 @@ Result<Value> Run::dictionary_of(const Expression& expression, const Scope& scop
   for (std::size_t i = 0; i + 1 < expression.parts.size(); i += 2) {
     LB_ASSIGN_OR_RETURN(Value key, evaluate(*expression.parts[i], scope));
     LB_ASSIGN_OR_RETURN(Value value, evaluate(*expression.parts[i + 1], scope));
+    LB_RETURN_IF_ERROR(spend(members.size() / 16));
     const auto same = std::ranges::find_if(members, [&](const auto& one) { return are_equal(one.first, key); });
     if (same != members.end()) {
       same->second = std::move(value);

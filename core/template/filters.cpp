@@ -9,6 +9,7 @@
 namespace latebind::templates {
 
 core::Result<Value> apply_filter(Run& run, std::string_view name, const Value& value, const Arguments& given) {
+  LB_RETURN_IF_ERROR(run.look_at(value));
   for (const auto part : {text_filters(), value_filters(), list_filters(), selecting_filters()}) {
     const auto found = std::ranges::find(part, name, &Function::name);
     if (found != part.end()) return found->call(run, value, given);

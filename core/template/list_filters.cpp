@@ -149,7 +149,7 @@ Result<Value> unique_filter(Run& run, const Value& value, const Arguments& given
   Items kept;
   Items seen;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    LB_RETURN_IF_ERROR(run.spend(seen.size()));
+    LB_RETURN_IF_ERROR(run.spend(seen.size() * keys[i].weight()));
     if (std::ranges::any_of(seen, [&](const Value& one) { return are_equal(one, keys[i]); })) continue;
     seen.push_back(keys[i]);
     kept.push_back(items[i]);

@@ -53,7 +53,7 @@ Result<Value> copy_of_dict(Run& /*run*/, const Value& self, const Arguments& giv
 
 Result<Value> index_of_list(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("index()", given, {"value"}));
-  LB_RETURN_IF_ERROR(run.spend(self.as_items().size()));
+  LB_RETURN_IF_ERROR(run.look_at(self));
   const auto found = std::ranges::find_if(self.as_items(), [&](const Value& one) { return are_equal(one, bound[0]); });
   if (found == self.as_items().end()) return mistake("index() of a value that is not in the list");
   return Value::integer(found - self.as_items().begin());
@@ -61,7 +61,7 @@ Result<Value> index_of_list(Run& run, const Value& self, const Arguments& given)
 
 Result<Value> count_of_list(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("count()", given, {"value"}));
-  LB_RETURN_IF_ERROR(run.spend(self.as_items().size()));
+  LB_RETURN_IF_ERROR(run.look_at(self));
   return Value::integer(
       std::ranges::count_if(self.as_items(), [&](const Value& one) { return are_equal(one, bound[0]); }));
 }

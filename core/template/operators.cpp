@@ -155,6 +155,7 @@ Result<bool> is_less(const Value& a, const Value& b) {
 }
 
 Result<bool> compare(Run& run, Operator operation, const Value& a, const Value& b) {
+  LB_RETURN_IF_ERROR(run.spend(a.weight() + b.weight()));
   switch (operation) {
     case Operator::kEqual:
       return are_equal(a, b);

@@ -25,6 +25,7 @@ Status Run::append(std::string_view text, std::string& out) {
 
 Status Run::print(const Value& value, std::string& out) {
   if (value.is_text() || value.is(Kind::kMarkup)) return append(value.as_text(), out);
+  LB_RETURN_IF_ERROR(look_at(value));
   LB_ASSIGN_OR_RETURN(const std::string text, text_of(value));
   return append(text, out);
 }
@@ -150,6 +151,7 @@ Status Run::assign(const Target& target, Value value, Scope& scope) {
     return {};
   }
   if (target.attribute.empty()) {
+    LB_RETURN_IF_ERROR(spend(scope.names.size() / 16));
     scope.set(target.name, std::move(value));
     return {};
   }

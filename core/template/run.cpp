@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kListDepthMax = 64;
 constexpr std::size_t kBytesPerStep = 64;
+constexpr std::size_t kNamesPerStep = 16;  // that are searched for one
 
 // Whether the value may live no longer than the block that made it.
 bool ends_with_block(const Value& value) {
@@ -78,8 +79,15 @@ Result<Value> Run::text(std::string text) {
 Result<Value> Run::list(Items items, Kind kind) {
   LB_RETURN_IF_ERROR(check_items(items));
   Value made = Value::sequence(std::move(items), kind);
-  if (made.depth() > kListDepthMax) return mistake(fmt::format("lists are nested deeper than {}", kListDepthMax));
+  LB_RETURN_IF_ERROR(check_whole(made));
   return made;
+}
+
+Status Run::check_whole(const Value& value) const {
+  if (value.depth() > kListDepthMax) return mistake(fmt::format("lists are nested deeper than {}", kListDepthMax));
+  // One list may be in others many times.
+  if (value.weight() <= std::min(limits_.steps, limits_.output_bytes / kBytesPerStep)) return {};
+  return {StatusCode::kTextTooLong, "a list with too much in it"};
 }
 
 Status Run::check_items(const Items& items) {
@@ -104,9 +112,7 @@ Result<Value> Run::dictionary(Members members) {
     }
   }
   Value made = Value::dictionary(std::move(members));
-  if (made.depth() > kListDepthMax) {
-    return mistake(fmt::format("dictionaries are nested deeper than {}", kListDepthMax));
-  }
+  LB_RETURN_IF_ERROR(check_whole(made));
   return made;
 }
 
@@ -143,6 +149,7 @@ Result<Items> Run::items_of(const Value& value) {
 }
 
 Result<Value> Run::attribute(const Value& object, std::string_view name) {
+  if (object.is_dictionary()) LB_RETURN_IF_ERROR(spend(object.as_members().size() / kNamesPerStep));
   if (object.is_undefined()) return is_not_defined(object);
   if (object.is(Kind::kMarkup) || object.is(Kind::kCallable)) {
     return unknown(fmt::format("the attribute {} of {} is not supported", core::quoted(name), name_of(object.kind())));
@@ -162,6 +169,7 @@ Result<Value> Run::attribute(const Value& object, std::string_view name) {
 }
 
 Result<Value> Run::item(const Value& object, const Value& key) {
+  if (object.is_dictionary()) LB_RETURN_IF_ERROR(spend(object.as_members().size() / kNamesPerStep));
   if (object.is_undefined()) return is_not_defined(object);
   if (object.is(Kind::kMarkup)) return unknown("an item of a text that is marked as safe is not supported");
   if (const Value* const member = object.find(key)) return *member;
@@ -186,6 +194,7 @@ Result<Value> Run::call(const Value& callable, const Arguments& given) {
   if (!callable.is(Kind::kCallable)) return mistake(fmt::format("{} cannot be called", name_of(callable.kind())));
   const Callable& called = callable.as_callable();
   if (called.macro != nullptr) return call_macro(called, given);
+  if (called.self.is_text()) LB_RETURN_IF_ERROR(look_at(called.self));
   return called.function->call(*this, called.self, given);
 }
 

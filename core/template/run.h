@@ -87,6 +87,10 @@ class Run {
   [[nodiscard]] core::Result<Value> dictionary(Members members);
   [[nodiscard]] core::Status check_size(std::size_t bytes);
   [[nodiscard]] core::Status check_items(const Items& items);
+  // Refuses a list or dictionary that is nested too deeply, or that is too much to look at.
+  [[nodiscard]] core::Status check_whole(const Value& value) const;
+  // Counts the work of looking at the whole value.
+  [[nodiscard]] core::Status look_at(const Value& value) { return spend(value.weight()); }
 
   [[nodiscard]] const Clock& now() const { return now_; }
 
@@ -104,7 +108,7 @@ class Run {
   [[nodiscard]] core::Status append(std::string_view text, std::string& out);
 
   [[nodiscard]] core::Result<Value> compute(const Expression& expression, const Scope& scope);
-  [[nodiscard]] core::Result<Value> name(const Expression& expression, const Scope& scope) const;
+  [[nodiscard]] core::Result<Value> name(const Expression& expression, const Scope& scope);
   [[nodiscard]] core::Result<Value> list_of(const Expression& expression, const Scope& scope);
   [[nodiscard]] core::Result<Value> dictionary_of(const Expression& expression, const Scope& scope);
   [[nodiscard]] core::Result<Value> slice(const Expression& expression, const Scope& scope);

@@ -153,6 +153,7 @@ constexpr std::array<Test, 37> kTests{{{"defined", plain<is_defined>},
 }  // namespace
 
 Result<bool> apply_test(Run& run, std::string_view name, const Value& value, const Arguments& given) {
+  if (value.is_text()) LB_RETURN_IF_ERROR(run.look_at(value));
   const auto* const found = std::ranges::find(kTests, name, &Test::name);
   if (found == kTests.end()) return unknown(fmt::format("the test {} is not supported", core::quoted(name)));
   return found->holds(run, value, given);

@@ -1,7 +1,6 @@
 #include "core/template/value.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace latebind::templates {
 namespace {
@@ -12,6 +11,24 @@ std::size_t depth_of(const Range& range, DepthOf depth) {
   for (const auto& one : range)
     deepest = std::max(deepest, depth(one));
   return deepest + 1;
+}
+
+constexpr std::size_t kBytesOfWeight = 64;
+// Sums end here, long before they overflow.
+constexpr std::size_t kWeightMax = std::size_t{1} << 40;
+
+std::size_t weight_of(const Items& items) {
+  std::size_t weight = 1;
+  for (const Value& item : items)
+    weight = std::min(weight + item.weight(), kWeightMax);
+  return weight;
+}
+
+std::size_t weight_of(const Members& members) {
+  std::size_t weight = 1;
+  for (const auto& [key, value] : members)
+    weight = std::min(weight + key.weight() + value.weight(), kWeightMax);
+  return weight;
 }
 
 }  // namespace
@@ -46,7 +63,9 @@ Value Value::markup(std::string text) {
 
 Value Value::sequence(Items items, Kind kind) {
   const std::size_t depth = depth_of(items, [](const Value& item) { return item.depth(); });
-  return {kind, std::make_shared<const Sequence>(Sequence{.items = std::move(items), .depth = depth})};
+  const std::size_t weight = weight_of(items);
+  return {kind,
+          std::make_shared<const Sequence>(Sequence{.items = std::move(items), .weight = weight, .depth = depth})};
 }
 
 Value Value::iterator(Items items) {
@@ -55,7 +74,9 @@ Value Value::iterator(Items items) {
 
 Value Value::dictionary(Members members) {
   const std::size_t depth = depth_of(members, [](const auto& member) { return member.second.depth(); });
-  return {Kind::kDict, std::make_shared<const Dictionary>(Dictionary{.members = std::move(members), .depth = depth})};
+  const std::size_t weight = weight_of(members);
+  return {Kind::kDict, std::make_shared<const Dictionary>(
+                           Dictionary{.members = std::move(members), .weight = weight, .depth = depth})};
 }
 
 Value Value::name_space(std::shared_ptr<Namespace> members) {
@@ -134,6 +155,16 @@ std::size_t Value::depth() const {
   // An iterator holds values that were made before it.
   const auto* const iterator = std::get_if<std::shared_ptr<Iterator>>(&content_);
   return iterator == nullptr ? 0 : depth_of((*iterator)->items, [](const Value& item) { return item.depth(); });
+}
+
+std::size_t Value::weight() const {
+  if (const auto* const text = std::get_if<std::shared_ptr<const std::string>>(&content_)) {
+    return 1 + (*text)->size() / kBytesOfWeight;
+  }
+  if (const auto* const sequence = std::get_if<std::shared_ptr<const Sequence>>(&content_)) return (*sequence)->weight;
+  if (const auto* const dict = std::get_if<std::shared_ptr<const Dictionary>>(&content_)) return (*dict)->weight;
+  const auto* const iterator = std::get_if<std::shared_ptr<Iterator>>(&content_);
+  return iterator == nullptr ? 1 : weight_of((*iterator)->items);
 }
 
 const Value* Value::find(std::string_view key) const {

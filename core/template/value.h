@@ -96,6 +96,9 @@ class Value {
 
   // How many lists and dictionaries are nested in each other here; 0 for other values.
   [[nodiscard]] std::size_t depth() const;
+  // The work of looking at everything in the value: one for each value in it, counted as often as it is reached, and
+  // one for every 64 bytes of text.
+  [[nodiscard]] std::size_t weight() const;
   // The member with this key; null if there is none, or if this is no dictionary.
   [[nodiscard]] const Value* find(std::string_view key) const;
   [[nodiscard]] const Value* find(const Value& key) const;
@@ -113,10 +116,12 @@ class Value {
 
 struct Sequence {
   Items items{};
-  std::size_t depth = 1;  // of nested sequences and dictionaries
+  std::size_t weight = 1;  // see Value::weight()
+  std::size_t depth = 1;   // of nested sequences and dictionaries
 };
 struct Dictionary {
   Members members{};
+  std::size_t weight = 1;
   std::size_t depth = 1;
 };
 struct Iterator {

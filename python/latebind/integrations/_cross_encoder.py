@@ -225,3 +225,20 @@ def _older(others: dict[str, Any], method: str, activation_fn: Any, without_effe
     if others:
         raise CallerError(f"{method}() has no argument {', '.join(map(repr, others))}")
     return found
+
+
+def _activated(function: Callable[[Any], Any], numbers: Vectors) -> Vectors:
+    """Applies a function to float32[n, l]. Returns float32[n] or float32[n, labels]."""
+    given: Any = numbers
+    if "torch" in sys.modules:
+        import torch
+
+        given = torch.from_numpy(np.array(numbers))
+    made = function(given)
+    try:
+        scores = np.asarray(made.detach().float().cpu() if hasattr(made, "detach") else made, np.float32)
+    except (TypeError, ValueError) as error:
+        raise CallerTypeError(f"activation_fn does not return numbers: {error}") from None
+    if scores.ndim not in (1, 2) or len(scores) != len(numbers):
+        raise CallerError(f"activation_fn makes {scores.shape} of numbers of the shape {numbers.shape}")
+    return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores

@@ -156,6 +156,14 @@ TEST(TemplateTest, EndsWithinItsLimits) {
       {"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", StatusCode::kTextTooLong, "nested deeper than"},
       {"{% set ns = namespace(a=[]) %}{% for i in range(999) %}{% set ns.a = [ns.a] %}{% endfor %}",
        StatusCode::kInvalidModel, "lists are nested deeper than 64"},
+      // One list in another many times, and a comparison of such.
+      {"{% set ns = namespace(a=[1]) %}{% for i in range(60) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}{{ ns.a }}",
+       StatusCode::kTextTooLong, "a list with too much in it"},
+      {"{% set ns = namespace(a=[1]) %}{% for i in range(15) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}"
+       "{% for i in range(100000) %}{% if ns.a == ns.a %}{% endif %}{% endfor %}",
+       StatusCode::kTextTooLong, "steps"},
+      {"{% set x = ' ' * 30000000 %}{% for i in range(100000) %}{% if x.strip() %}{% endif %}{% endfor %}",
+       StatusCode::kTextTooLong, "steps"},
       {"{{ 'aaaa'.replace('a', 'b' * 100000000) }}", StatusCode::kTextTooLong, ""},
   };
   for (const Refused& one : cases) {

@@ -3,7 +3,8 @@
 computes of the same (dequantized) weights; and one file with blocks of every type that is read, with their numbers.
 
 Needs torch, transformers (5.x), tokenizers and gguf; the tests need none of them. Names, types and numbers come from
-gguf's own tables. Vectors are computed in float64, text by text. Usage: make.py [FOLDER]
+gguf's own tables. Vectors are computed in float64, text by text. Usage: make.py [FOLDER]; elsewhere than here it
+makes no seeds for the fuzz target
 """
 import json
 import pathlib
@@ -18,6 +19,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers
 from transformers.tokenization_utils_base import generate_merges
 
 HERE = pathlib.Path(__file__).resolve().parent
+SEEDS = HERE.parents[2] / "fuzz" / "corpus" / "gguf"
 TINY = HERE.parent / "tiny-bert" / "f32"
 QUANTS = gguf.GGMLQuantizationType
 NORMAL, UNKNOWN, CONTROL, USER, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
@@ -386,8 +388,43 @@ def make_types(root):
     writer.close()
 
 
+def make_seed(file, architecture, tensors, tokens, keys):
+    """A few hundred bytes for the fuzz target `gguf`."""
+    writer = gguf.GGUFWriter(file, architecture)
+    for key, value in {"block_count": 1, "context_length": 8, "embedding_length": 32, "feed_forward_length": 32,
+                       "attention.head_count": 2, "pooling_type": 1}.items():  # fmt: skip
+        writer.add_uint32(f"{architecture}.{key}", value)
+    write_tokenizer(writer, *tokens, keys)
+    for name, (shape, quant) in tensors.items():
+        numbers = numpy.linspace(-1, 1, numpy.prod(shape), dtype=numpy.float32).reshape(shape)
+        writer.add_tensor(name, gguf.quants.quantize(numbers, quant), raw_dtype=quant)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def make_seeds():
+    scored = (["<unk>", "<s>", "▁a", "a", "b", "ab"], [UNKNOWN, CONTROL] + [NORMAL] * 4, [0.0, 0.0, -1.0, -2.0, -3.0, -1.5], None)
+    make_seed(SEEDS / "small_llama", "llama", {
+        "token_embd.weight": ((6, 32), QUANTS.Q4_0), "blk.0.attn_q.weight": ((4, 32), QUANTS.Q8_0),
+        "blk.0.attn_k.bias": ((4,), QUANTS.F32), "output_norm.weight": ((32,), QUANTS.F32),
+    }, scored, {"model": "llama", "pre": "default", "bos_token_id": 1, "add_space_prefix": True})  # fmt: skip
+    make_seed(SEEDS / "small_unigram", "bert", {
+        "token_embd.weight": ((6, 32), QUANTS.Q5_1), "position_embd.weight": ((8, 32), QUANTS.F16),
+        "token_types.weight": ((1, 32), QUANTS.F32),
+    }, scored, {"model": "t5", "pre": "default", "bos_token_id": 1, "eos_token_id": 1})  # fmt: skip
+    make_seed(SEEDS / "small_merges", "gemma", {"output_norm.weight": ((32,), QUANTS.F32)},
+              (["a", "b", "ab", "Ġ"], [NORMAL] * 3 + [USER], None, ["a b"]), {"model": "gpt2", "pre": "qwen2"})  # fmt: skip
+    make_seed(SEEDS / "small_pieces", "nomic-bert", {"blk.0.attn_qkv.weight": ((3, 32), QUANTS.Q4_1)},
+              (["[UNK]", "[CLS]", "[SEP]", "▁a", "b"], [CONTROL] * 3 + [NORMAL] * 2, None, None),
+              {"model": "bert", "pre": "default"})  # fmt: skip
+
+
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
+    if root == HERE:
+        make_seeds()
     make_types(root)
     expected = {"transformers": transformers.__version__, "models": {name: make_model(root, name) for name in MODELS}}
     text = json.dumps(expected, ensure_ascii=False, separators=(",", ":"))

@@ -49,7 +49,7 @@ def whole(tmp_path_factory):
     return folder
 
 
-def workers(node):
+def workers(node, name_begins=b"ray::_Shards"):
     """The processes of actors on a node."""
     raylet = node.all_processes["raylet"][0].process.pid
     found = []
@@ -59,7 +59,7 @@ def workers(node):
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if parent == raylet and name.startswith(b"ray::_Shards"):
+        if parent == raylet and name.startswith(name_begins):
             found.append(int(folder.name))
     return found
 
@@ -135,6 +135,37 @@ def test_a_dataset_gets_a_column(cluster):
         ]
     )
     assert np.array_equal(np.stack(found["vector"].to_numpy(zero_copy_only=False)), expected)
+
+
+def test_a_dataset_loses_nothing_with_a_killed_worker(cluster):
+    rows = table(3000)
+    killed = []
+
+    def kill():
+        end = time.monotonic() + 90
+        while not killed and time.monotonic() < end:
+            killed.extend(pid for node in cluster.list_all_nodes() for pid in workers(node, b"ray::MapWorker"))
+            time.sleep(0.01)
+        os.kill(killed[0], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    dataset = embed_ray(
+        ray.data.from_arrow(rows),
+        TINY,
+        "body",
+        concurrency=(1, 2),
+        resources={"intel_npu": 1},
+        batch_size=50,
+        threads=1,
+    )
+    found = pa.concat_tables(ray.get(dataset.to_arrow_refs())).sort_by("id").combine_chunks()
+    thread.join()
+    assert killed
+    assert found["id"].to_pylist() == list(range(3000))
+    whole = EmbedBatches(TINY, "body", threads=1)(rows)
+    made, expected = (np.stack(one["vector"].to_numpy(zero_copy_only=False)) for one in (found, whole))
+    np.testing.assert_allclose(made, expected, atol=1e-6)
 
 
 def test_what_a_row_did_is_told(cluster, tmp_path):

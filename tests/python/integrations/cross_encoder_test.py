@@ -1,6 +1,7 @@
 """CrossEncoder of latebind.integrations.sentence_transformers without torch: the arguments that people use, and those that
 are refused."""
 
+import json
 import pickle
 
 import latebind
@@ -245,3 +246,17 @@ def test_methods_that_are_not_there_say_why(model, name, text):
     assert not hasattr(model, name)
     with pytest.raises(AttributeError, match="no attribute 'no_such'"):
         _ = model.no_such
+
+
+def test_a_language_model_s_own_instruction_is_used_unless_another_is_given():
+    folder = TINY.parents[1] / "rerankers"
+    recorded = json.loads((folder / "expected.json").read_text())
+    wanted = recorded["models"]["qwen3"]
+    pairs = recorded["pairs"][:5]
+    model = CrossEncoder(str(folder / "qwen3"), device="native", activation_fn=lambda numbers: numbers)
+    assert model.prompts == {"web": "a list of the best", "other": "the words"}
+    numpy.testing.assert_allclose(model.predict(pairs), wanted["logits"][:5], atol=1e-5)
+    numpy.testing.assert_allclose(model.predict(pairs, prompt_name="web"), wanted["logits"][:5], atol=1e-5)
+    instructed = model.predict(pairs, prompt=recorded["instruction"])
+    numpy.testing.assert_allclose(instructed, wanted["instructed"][:5], atol=1e-5)
+    numpy.testing.assert_allclose(model.predict(pairs, prompt=""), wanted["uninstructed"][:5], atol=1e-5)
