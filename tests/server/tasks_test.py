@@ -1,0 +1,39 @@
+"""latebind serve with a model that has low-rank parts for several tasks, of which each request chooses one."""
+
+import json
+
+import pytest
+from daemon import SOURCE, Daemon
+
+ADAPTERS = SOURCE / "tests" / "data" / "adapters"
+TEXT = json.loads((SOURCE / "tests" / "data" / "tiny-bert" / "expected.json").read_text())["texts"][0]
+
+
+@pytest.fixture(scope="module")
+def daemon():
+    with Daemon("--device", "native:CPU", models=(f"jina={ADAPTERS / 'jina_v3'}",)) as running:
+        yield running
+
+
+def openai(daemon, **body):
+    answer = daemon.ask("POST", "/v1/embeddings", {"model": "jina", "input": [TEXT], **body})
+    return answer.json()["data"][0]["embedding"]
+
+
+def test_each_protocol_takes_the_task(daemon):
+    wanted = pytest.approx(openai(daemon, task="text-matching"), abs=1e-6)
+    assert openai(daemon) != wanted
+    assert daemon.ask("POST", "/embed", {"inputs": [TEXT], "task": "text-matching"}).json()[0] == wanted
+    ollama = daemon.ask("POST", "/api/embed", {"model": "jina", "input": [TEXT], "task": "text-matching"}).json()
+    assert ollama["embeddings"][0] == wanted
+    body = {"model": "jina", "inputs": [TEXT], "outputs": ["dense"], "task": "text-matching"}
+    encoded = daemon.ask("POST", "/latebind/encode", body).json()
+    assert encoded["results"][0]["dense"] == wanted
+
+
+def test_a_role_has_its_task_and_unknown_ones_are_named(daemon):
+    assert openai(daemon, role="query") == openai(daemon, task="retrieval.query")
+    answer = daemon.ask("POST", "/v1/embeddings", {"model": "jina", "input": ["a"], "task": "x"})
+    assert answer.status == 400
+    error = answer.json()["error"]
+    assert error["param"] == "task" and "no task 'x'; it has: retrieval.query" in error["message"]
