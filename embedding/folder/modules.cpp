@@ -24,6 +24,7 @@
 #include "embedding/folder/refusals.h"
 #include "embedding/folder/transformer_keys.h"
 #include "embedding/folder/weights_files.h"
+#include "embedding/weights/safetensors.h"
 
 namespace latebind::embedding {
 
@@ -385,8 +386,7 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
   if (config) modules.own_module = own_module_of(*config);
   for (std::size_t i = 0; i < list.size(); ++i) {
     LB_RETURN_IF_ERROR(read_module(files, file, list[i], i, modules));
-    const bool is_network = i == 0 && !modules.is_static && !modules.is_term_table && !modules.of_tokens;
-    if (is_network) LB_RETURN_IF_ERROR(read_pooler(files, modules));
+    if (i == 0 && modules.may_have_pooler()) LB_RETURN_IF_ERROR(read_pooler(files, modules));
   }
   if (modules.adds_token_ends) {
     if (modules.after_pooling.empty() && !is_colbert(*own.read)) {

@@ -73,6 +73,8 @@ struct Modules {
   std::vector<std::filesystem::path> files{};  // the files that were read, except the pooling's
   std::vector<WeightsFile> weights{};          // the weights of the modules after the pooling
 
+  // Returns whether the first module is a network whose vector of a text may be that of its pooler.
+  [[nodiscard]] bool may_have_pooler() const { return !is_static && !is_term_table && !of_tokens; }
   // Returns whether no module follows the network. Without a modules.json, the network's output is pooled unless it has
   // a head for scores.
   [[nodiscard]] bool only_network() const { return !pooling_file && !is_static && !of_tokens; }
