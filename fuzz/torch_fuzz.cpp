@@ -25,7 +25,7 @@ void read_tensors(std::span<const std::byte> bytes) {
     require(file.status().to_string().find('\n') == std::string::npos);
     return;
   }
-  require(file->copies().bytes.size() <= bytes.size());
+  require(file->copies().bytes.bytes.size() <= bytes.size());
   unsigned char sum = 0;
   for (const std::string& name : file->names()) {
     const auto shape = file->shape_of(name);
@@ -37,7 +37,7 @@ void read_tensors(std::span<const std::byte> bytes) {
     const auto tensor = file->find(name, *shape);
     if (!tensor.ok()) continue;
     require(tensor->bytes.data() == stored->bytes.data());
-    const auto& base = tensor->copied ? file->copies().bytes : bytes;
+    const std::span<const std::byte> base = tensor->copied ? file->copies().bytes.bytes : bytes;
     if (!tensor->bytes.empty()) require(tensor->bytes.data() == base.data() + tensor->offset);
     std::size_t expected = latebind::core::size_of(tensor->type);
     for (const std::int64_t dim : *shape)

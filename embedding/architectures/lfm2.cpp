@@ -12,6 +12,7 @@
 #include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/text/nearest_word.h"
+#include "core/text/quote.h"
 #include "embedding/architectures/decoder.h"
 #include "embedding/architectures/encoder.h"
 #include "embedding/architectures/rotary.h"
@@ -159,11 +160,23 @@ Status read_intermediate(const Json& config, const path& file, EncoderSizes& siz
   return invalid_file(file, fmt::format("'intermediate_size' is {} after its adjustment", sizes.intermediate));
 }
 
+// Published files with the same `model_type` have a network of their own, in which tokens attend in both directions.
+Status refuse_own_code(const Json& config, const path& file) {
+  const auto* const map = core::find_member(config, "auto_map");
+  const auto* const model = map != nullptr && map->is_object() ? map->find("AutoModel") : nullptr;
+  if (model == nullptr || !model->is_string()) return {};
+  const std::string& code = model->text();
+  if (code.substr(code.rfind('.') + 1) == "Lfm2Model") return {};
+  return unsupported_file(
+      file, fmt::format("'auto_map' names a network of the repository's own code: '{}'", core::printable(code)));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Network>> read_lfm2(const Json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
   LB_RETURN_IF_ERROR(refuse_variants_of_all(config, file, "absolute"));
+  LB_RETURN_IF_ERROR(refuse_own_code(config, file));
   LfmConfig lfm;
   LB_ASSIGN_OR_RETURN(lfm.causal, read_causal(config, file));
   EncoderSizes& sizes = lfm.sizes;
