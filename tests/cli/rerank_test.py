@@ -119,8 +119,10 @@ def refusal(model):
 
 def test_what_is_not_known_is_refused_by_name(model):
     own = model / "config_sentence_transformers.json"
-    change(own, activation_fn="torch.nn.modules.activation.Tanh")
-    assert "'activation_fn' is 'torch.nn.modules.activation.Tanh'; supported are torch.nn.modules.linear.Identity and torch.nn.modules.activation.Sigmoid" in refusal(model)
+    change(own, activation_fn="torch.nn.modules.activation.Softmax")
+    said = refusal(model)
+    assert "'activation_fn' is 'torch.nn.modules.activation.Softmax'" in said
+    assert "torch.nn.modules.linear.Identity, torch.nn.modules.activation.Sigmoid and torch.nn.modules.activation.Tanh" in said
     change(own, activation_fn=None, model_type="SparseEncoder")
     assert "a SparseEncoder without SpladePooling" in refusal(model)
     change(own, model_type="ColPali")

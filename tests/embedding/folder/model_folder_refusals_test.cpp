@@ -121,9 +121,9 @@ TEST_F(ModelFolderTest, RefusalsNameTheNearestThatWorksAndAllThatDo) {
   scratch_.write("config_sentence_transformers.json", "{}");
   for (const Case& refused :
        {Case{"config.json", "model_type", "xlm-roberta-xxl", "xlm-roberta-xl",
-             "without an ONNX file, these work: albert, bert, camembert"},
+             "without an ONNX file, these work: albert, bert, bidirectional_pplx_qwen3, camembert"},
         Case{"config.json", "hidden_act", "quick_gelu", "gelu", "supported are gelu, gelu_python, gelu_new"},
-        Case{"config.json", "hidden_act", "ReLU6", "relu", "silu and swish"},
+        Case{"config.json", "hidden_act", "ReLU6", "relu", "silu, swish and tanh"},
         Case{"config.json", "position_embedding_type", "alibi_biased", "alibi", "supported are absolute and alibi"},
         Case{"1_Pooling/config.json", "pooling_mode", "mean_tokens", "mean", "supported are cls, mean, max"},
         Case{"1_Pooling/config.json", "pooling_mode_mean_token", "yes", "pooling_mode_mean_tokens",
