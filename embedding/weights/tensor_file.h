@@ -54,7 +54,7 @@ class TensorFile {
   [[nodiscard]] std::size_t tensor_count() const { return entries_.size(); }
   // The whole file.
   [[nodiscard]] const core::FilePart& part() const { return part_; }
-  // The tensors that were copied or are computed, one after the other; empty if there are none.
+  // The tensors that were copied or are computed, consecutively; empty if there are none.
   [[nodiscard]] const core::FilePart& copies() const { return copies_; }
   // The file's name, for messages.
   [[nodiscard]] const std::string& name() const { return name_; }

@@ -1,4 +1,5 @@
-// The member `instruct` of bodies that rank documents: what a cross-encoder is asked to do. Pure functions; any thread.
+// The member `instruct` of bodies that rank documents: the instruction of a cross-encoder. Pure functions; any thread
+// may call them.
 #pragma once
 
 #include <optional>
