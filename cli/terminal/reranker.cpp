@@ -22,7 +22,7 @@ Result<std::unique_ptr<Reranker>> Reranker::of(std::unique_ptr<embedding::Embedd
   reranker->instruction_ = options.instruction;
   if (options.instruction && !network->gives(embedding::kScoreOutput.name)) {
     return Status(core::StatusCode::kUnsupported,
-                  fmt::format("--instruct is for cross-encoders, and {} is none: its prompts are --prompt and "
+                  fmt::format("--instruct is for cross-encoders, and {} is not one: its prompts are --prompt and "
                               "--query-prompt of `latebind search`",
                               model));
   }

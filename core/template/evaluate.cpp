@@ -1,4 +1,4 @@
-// The part of Run that computes expressions.
+// The part of Run that evaluates expressions.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -237,7 +237,7 @@ Result<ExpressionPtr> ExpressionParser::primary() {
     return made(std::move(named));
   }
   if (tokens_.is(TokenKind::kString)) {
-    // Adjacent strings are one.
+    // Adjacent string literals are concatenated.
     std::string text;
     while (tokens_.is(TokenKind::kString))
       text += tokens_.take().text;

@@ -36,7 +36,7 @@ Result<Value> range_function(Run& run, const Value& /*self*/, const Arguments& g
   const auto [start, stop, step] = numbers;
   if (step == 0) return mistake("the step of range() is 0");
   Items items;
-  // Counted in steps of the range, which may lie anywhere among 64 bits.
+  // The limits of the range may be any 64-bit integers, so each addition is checked for overflow.
   for (std::int64_t number = start; step > 0 ? number < stop : number > stop;) {
     LB_RETURN_IF_ERROR(run.spend(1));
     items.push_back(Value::integer(number));
@@ -86,7 +86,7 @@ constexpr std::array<std::string_view, 12> kMonths{"January",   "February", "Mar
                                                    "May",       "June",     "July",     "August",
                                                    "September", "October",  "November", "December"};
 
-// One directive of strftime() in the C locale. Empty if it is not known.
+// Returns the text of one strftime() directive in the C locale; empty for an unknown one.
 std::string formatted(char directive, const std::tm& time) {
   const auto at = [](auto& names, int index) {
     return std::string(names[static_cast<std::size_t>(index) % names.size()]);

@@ -1,4 +1,4 @@
-// Filters that make a list, a text of a list, or one value of all.
+// Filters that return a list, the text of a list, or one value computed from all items.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ Result<Value> reversed_filter(Run& run, const Value& value, const Arguments& giv
   return run.text(std::move(text));
 }
 
-// The values by which a list is ordered. `by` is an attribute, or undefined for the items themselves.
+// Returns the sort keys of a list. `by` is an attribute path, or undefined to use the items themselves.
 Result<Items> order_keys(Run& run, const Items& items, const Value& by, bool with_case) {
   Items keys;
   for (const Value& item : items) {
@@ -79,14 +79,14 @@ Result<Items> order_keys(Run& run, const Items& items, const Value& by, bool wit
     }
     keys.push_back(std::move(key));
   }
-  // Compared once here, so that sorting cannot fail.
+  // Keys without an order are refused here, so that sorting cannot fail.
   const bool are_texts = std::ranges::all_of(keys, [](const Value& key) { return key.is_text(); });
   const bool are_numbers = std::ranges::all_of(keys, [](const Value& key) { return key.is_number(); });
   if (!are_texts && !are_numbers) return unknown("ordering others than texts or numbers is not supported");
   return keys;
 }
 
-// The positions of items in the order of their keys.
+// Returns the positions of the items in the order of their keys.
 Result<std::vector<std::size_t>> order_of(Run& run, const Items& items, const Value& by, bool with_case, bool reverse) {
   LB_ASSIGN_OR_RETURN(const Items keys, order_keys(run, items, by, with_case));
   std::vector<std::size_t> order(items.size());

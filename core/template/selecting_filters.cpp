@@ -1,4 +1,4 @@
-// Filters that look at each item of a list by itself: map, select, reject, selectattr and rejectattr.
+// Filters that treat each item of a list separately: map, select, reject, selectattr and rejectattr.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using core::Result;
 
 namespace {
 
-// The arguments without the first `count`.
+// Returns the arguments without the first `count`.
 Arguments without_first(const Arguments& given, std::size_t count) {
   Arguments rest = given;
   rest.positional.erase(rest.positional.begin(), rest.positional.begin() + static_cast<std::ptrdiff_t>(count));
@@ -27,7 +27,7 @@ Arguments without_first(const Arguments& given, std::size_t count) {
 }
 
 Result<Value> map_filter(Run& run, const Value& value, const Arguments& given) {
-  // As in Jinja, of what is empty nothing is looked at, whatever it is.
+  // As in Jinja, an empty value of any kind gives no items, and the arguments are not checked.
   if (!is_true(value)) return run.iterator({});
   LB_ASSIGN_OR_RETURN(const Items items, run.items_of(value));
   Items mapped;
@@ -49,8 +49,8 @@ Result<Value> map_filter(Run& run, const Value& value, const Arguments& given) {
   return run.iterator(std::move(mapped));
 }
 
-// Keeps the items that are true, or that pass the test of the arguments; or those that do not. With `by_attribute`,
-// the first argument is what of an item is tested.
+// Keeps the items that are true, or that pass the test in the arguments, or rejects them. With `by_attribute`, the
+// first argument is the attribute that is tested.
 Result<Value> choose(Run& run, const Value& value, const Arguments& given, bool keeps, bool by_attribute) {
   if (!is_true(value)) return run.iterator({});
   const std::size_t first = by_attribute ? 1 : 0;

@@ -27,7 +27,7 @@ using core::Status;
 using graph::Value;
 using std::filesystem::path;
 
-// The longest convolution; published networks have 3.
+// The limit of a convolution's width; published networks have 3.
 constexpr std::size_t kShortConvolutionMax = 64;
 
 constexpr LayerNames kLfmNames{.query = "self_attn.q_proj",
@@ -82,7 +82,7 @@ class LfmNetwork final : public EncoderNetwork {
   }
 
  private:
-  // One matrix makes two gates and what passes them: the first one before the convolution, the second one after it.
+  // One projection gives two gates and the value: the first gate precedes the convolution, the second one follows it.
   [[nodiscard]] Result<Value> convolve(EncoderBuilder& encoder, Value x, Value mask, const std::string& place) const {
     const std::size_t hidden = sizes().hidden;
     std::array<Value, 3> parts{};
@@ -136,7 +136,7 @@ Status read_layers(const Json& config, const path& file, LfmConfig& lfm) {
   return {};
 }
 
-// Reads the width of the feed-forward parts, which files give before it is adjusted.
+// Reads the width of the feed-forward parts. Files give the width before its adjustment.
 Status read_intermediate(const Json& config, const path& file, EncoderSizes& sizes) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const auto old_width, core::read_size(config, "block_ff_dim", 1, kIntermediateMax, name));
@@ -160,7 +160,7 @@ Status read_intermediate(const Json& config, const path& file, EncoderSizes& siz
   return invalid_file(file, fmt::format("'intermediate_size' is {} after its adjustment", sizes.intermediate));
 }
 
-// Published files with the same `model_type` have a network of their own, in which tokens attend in both directions.
+// Some published files with this `model_type` use other code, whose attention is bidirectional.
 Status refuse_own_code(const Json& config, const path& file) {
   const auto* const map = core::find_member(config, "auto_map");
   const auto* const model = map != nullptr && map->is_object() ? map->find("AutoModel") : nullptr;

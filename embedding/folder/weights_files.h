@@ -27,7 +27,7 @@ inline constexpr std::string_view kTorchFile = "pytorch_model.bin";
 inline constexpr std::string_view kTorchIndexFile = "pytorch_model.bin.index.json";
 // The path of a GGUF model's weights among its files (gguf/gguf_model.h).
 inline constexpr std::string_view kGgufFile = "model.gguf";
-// All forms of weights, for messages about a folder without them.
+// All formats of weights, for messages about a folder without them.
 inline constexpr std::string_view kFormsOfWeights = "model.safetensors, pytorch_model.bin or onnx/model.onnx";
 
 // Returns whether a folder has a file of this name.

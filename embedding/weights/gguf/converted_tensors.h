@@ -20,8 +20,8 @@ struct ConvertedTensor {
   std::uint64_t offset = 0;        // in the file, which has all of its blocks
   std::uint64_t rows = 1;
   std::uint64_t columns = 1;  // a whole number of blocks
-  // If not 0, the rows of each of so many heads are interleaved: the first row of each half, the second row of each
-  // half, and so on. It divides `rows` into parts of even size.
+  // The number of heads whose rows are interleaved: the first row of each half, the second row of each half, and so on.
+  // It divides `rows` into parts of even size. 0: rows are in order.
   std::size_t interleaved_heads = 0;
   float subtracted = 0.0F;  // subtracted from each number
   std::uint64_t begin = 0;  // the tensor's offset in the computed bytes
