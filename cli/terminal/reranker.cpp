@@ -83,8 +83,7 @@ void add_instruct(Command& app, std::optional<std::string>& instruction) {
            instruction = given;
            return {};
          },
-         "What a cross-encoder is asked to do, for those that take an instruction, such as Qwen3-Reranker; '' for none "
-         "(default: the model's own).")
+         "Instruction of a cross-encoder that takes one, such as Qwen3-Reranker; '' for none (default: the model's).")
       ->type_name("TEXT");
 }
 

@@ -258,8 +258,9 @@ Status NetworkDescription::read_rope(const char* base_key) {
   if (!scaling || *scaling == "none") return {};
   LB_ASSIGN_OR_RETURN(const auto factor, keys_.number("rope.scaling.factor"));
   if (*scaling != "linear" || !factor || kind_.model_type == "nomic_bert") {
-    return keys_.unsupported(fmt::format("'{}' is {}; use no scaling, or, in decoders, linear scaling with a factor",
-                                         keys_.full("rope.scaling.type"), core::quoted(*scaling)));
+    return keys_.unsupported(
+        fmt::format("'{}' is {}; supported are no scaling and, in decoders, linear scaling with a factor",
+                    keys_.full("rope.scaling.type"), core::quoted(*scaling)));
   }
   config_["rope_scaling"] = {{"rope_type", "linear"}, {"factor", *factor}};
   return {};

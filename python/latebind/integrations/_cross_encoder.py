@@ -206,7 +206,7 @@ class CrossEncoder(Shaped):
     # -- Inside --------------------------------------------------------------------------------------------------------
 
     def _instruction(self, name: str | None, text: str | None) -> str | None:
-        """Returns the prompt of a call; None for the model's own."""
+        """Returns the prompt of a call; None for the model's default."""
         is_chosen = name is not None or text is not None or self.default_prompt_name is not None
         return self._prompt(name, text) if is_chosen else None
 
