@@ -25,10 +25,10 @@ Result<Value> range_function(Run& run, const Value& /*self*/, const Arguments& g
   std::int64_t numbers[3] = {0, 0, 1};
   for (std::size_t i = 0; i < 3; ++i) {
     if (bound[i].is_undefined()) continue;
-    if (!bound[i].is_integer()) return mistake(fmt::format("range() of {}", name_of(bound[i].kind())));
+    if (!bound[i].is_integer()) return mistake(fmt::format("range() takes integers, not {}", name_of(bound[i].kind())));
     numbers[i] = bound[i].as_integer();
   }
-  if (bound[0].is_undefined()) return mistake("range() takes one argument or more");
+  if (bound[0].is_undefined()) return mistake("range() takes one or more arguments");
   if (bound[1].is_undefined()) {
     numbers[1] = numbers[0];
     numbers[0] = 0;
@@ -68,7 +68,7 @@ Result<Value> name_space_function(Run& run, const Value& self, const Arguments& 
   LB_ASSIGN_OR_RETURN(const Value members, dictionary_function(run, self, given));
   auto made = std::make_shared<Namespace>();
   for (const auto& [key, value] : members.as_members()) {
-    if (!key.is_text()) return unknown("a namespace with other names than texts is not supported");
+    if (!key.is_text()) return unknown("names in a namespace that are not texts are not supported");
     made->members.emplace_back(key.as_text(), value);
   }
   return Value::name_space(std::move(made));

@@ -219,7 +219,7 @@ class Lexer {
     if (kOpening.find(c) != std::string_view::npos) {
       open += kClosing[kOpening.find(c)];
     } else if (kClosing.find(c) != std::string_view::npos) {
-      if (open.empty() || open.back() != c) return fault_at(line_, fmt::format("'{}' closes nothing", c));
+      if (open.empty() || open.back() != c) return fault_at(line_, fmt::format("'{}' has no opening bracket", c));
       open.pop_back();
     }
     add(TokenKind::kOperator, std::string(*found));
@@ -240,7 +240,7 @@ class Lexer {
     const auto char_at = [this](std::size_t at) { return at < rest().size() ? rest()[at] : '\0'; };
     std::size_t size = digits(0);
     if (size == 1 && rest()[0] == '0' && is_name_part(char_at(1)))
-      return fault_at(line_, "numbers in other bases than 10 are not supported", StatusCode::kUnsupported);
+      return fault_at(line_, "numbers in bases other than 10 are not supported", StatusCode::kUnsupported);
     bool is_float = false;
     // A number after a dot is an index, as in a.0.1.
     const bool is_index = !tokens_.empty() && tokens_.back().is(TokenKind::kOperator, ".");

@@ -28,7 +28,8 @@ Result<Value> as_list_filter(Run& run, const Value& value, const Arguments& give
 Result<Value> items_filter(Run& run, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("items", given, {}));
   if (value.is_undefined()) return run.iterator({});
-  if (!value.is_dictionary()) return mistake(fmt::format("the filter 'items' of {}", name_of(value.kind())));
+  if (!value.is_dictionary())
+    return mistake(fmt::format("the filter 'items' takes a dictionary, not {}", name_of(value.kind())));
   Items pairs;
   for (const auto& [key, member] : value.as_members())
     pairs.push_back(Value::sequence({key, member}, Kind::kTuple));
@@ -82,7 +83,7 @@ Result<Items> order_keys(Run& run, const Items& items, const Value& by, bool wit
   // Keys without an order are refused here, so that sorting cannot fail.
   const bool are_texts = std::ranges::all_of(keys, [](const Value& key) { return key.is_text(); });
   const bool are_numbers = std::ranges::all_of(keys, [](const Value& key) { return key.is_number(); });
-  if (!are_texts && !are_numbers) return unknown("ordering others than texts or numbers is not supported");
+  if (!are_texts && !are_numbers) return unknown("only texts or numbers can be sorted; other values are not supported");
   return keys;
 }
 
@@ -112,7 +113,8 @@ Result<Value> sorted_filter(Run& run, const Value& value, const Arguments& given
 
 Result<Value> dictsort_filter(Run& run, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("dictsort", given, {"case_sensitive", "by", "reverse"}));
-  if (!value.is_dictionary()) return mistake(fmt::format("the filter 'dictsort' of {}", name_of(value.kind())));
+  if (!value.is_dictionary())
+    return mistake(fmt::format("the filter 'dictsort' takes a dictionary, not {}", name_of(value.kind())));
   const bool by_value = bound[1].is_text() && bound[1].as_text() == "value";
   Items keys;
   for (const auto& [key, member] : value.as_members())

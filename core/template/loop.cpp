@@ -18,7 +18,7 @@ Value number_of(std::size_t number) {
 
 // loop.cycle(): returns the argument for the current iteration.
 Result<Value> cycle_of_loop(Run& /*run*/, const Value& self, const Arguments& given) {
-  if (given.positional.empty() || !given.named.empty()) return mistake("loop.cycle() takes one value or more");
+  if (given.positional.empty() || !given.named.empty()) return mistake("loop.cycle() takes one or more values");
   return given.positional[self.as_loop().index % given.positional.size()];
 }
 

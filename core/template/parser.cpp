@@ -90,7 +90,7 @@ class StatementParser {
     if (std::ranges::find(kRefusedStatements, word) != kRefusedStatements.end()) {
       return fault_at(read.line, fmt::format("the statement '{}' is not supported", word), StatusCode::kUnsupported);
     }
-    return fault_at(read.line, fmt::format("{} is no statement here", core::quoted(word)));
+    return fault_at(read.line, fmt::format("{} is not a statement here", core::quoted(word)));
   }
 
   Status end_of_block() { return tokens_.expect(TokenKind::kBlockEnd, "'%}'"); }

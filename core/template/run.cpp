@@ -87,7 +87,7 @@ Status Run::check_whole(const Value& value) const {
   if (value.depth() > kListDepthMax) return mistake(fmt::format("lists are nested deeper than {}", kListDepthMax));
   // Lists can share items, so a small value may be large to traverse.
   if (value.weight() <= std::min(limits_.steps, limits_.output_bytes / kBytesPerStep)) return {};
-  return {StatusCode::kTextTooLong, "a list with too much in it"};
+  return {StatusCode::kTextTooLong, "a list has too much content"};
 }
 
 Status Run::check_items(const Items& items) {

@@ -57,7 +57,7 @@ Result<Value> choose(Run& run, const Value& value, const Arguments& given, bool 
   if (given.positional.size() < first) return mistake("the name of an attribute is missing");
   LB_ASSIGN_OR_RETURN(const Items items, run.items_of(value));
   const bool has_test = given.positional.size() > first;
-  if (has_test && !given.positional[first].is_text()) return mistake("the name of a test is no text");
+  if (has_test && !given.positional[first].is_text()) return mistake("the name of a test is not a text");
   const Arguments rest = without_first(given, std::min(first + 1, given.positional.size()));
   Items kept;
   for (const Value& item : items) {
@@ -104,7 +104,7 @@ std::span<const Function> selecting_filters() {
 
 Result<Value> attribute_of(Run& run, const Value& object, const Value& path) {
   if (path.is_integer()) return run.item(object, path);
-  if (!path.is_text()) return mistake(fmt::format("{} as the name of an attribute", name_of(path.kind())));
+  if (!path.is_text()) return mistake(fmt::format("the name of an attribute is {}, not a text", name_of(path.kind())));
   Value found = object;
   for (const std::string_view part : split_at(path.as_text(), ".", path.as_text().size(), false)) {
     std::int64_t index = 0;

@@ -47,7 +47,7 @@ constexpr LayerNames kLfmNames{.query = "self_attn.q_proj",
 struct LfmConfig {
   EncoderSizes sizes{};
   graph::Rotary rotary{};
-  bool causal = true;           // of attention; convolutions always are
+  bool causal = true;           // whether attention is causal; convolutions always are
   std::vector<bool> attends{};  // by layer; the others have a convolution
   std::size_t convolution = 0;  // tokens
   bool convolution_bias = false;
@@ -60,7 +60,7 @@ class LfmNetwork final : public EncoderNetwork {
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkUse& use) const override {
     if (use.may_be_unattended) {
       return Status(core::StatusCode::kUnsupported,
-                    "LFM2's convolutions do not know tokens that are not attended to, which expand queries");
+                    "LFM2's convolutions do not support unattended tokens, with which this model expands queries");
     }
     EncoderBuilder encoder(sizes(), weights, use, kDecoderPrefix, kDecoderWords);
     encoder.set_terms({.rotary = config_.rotary, .causal = config_.causal});
@@ -130,7 +130,8 @@ Status read_layers(const Json& config, const path& file, LfmConfig& lfm) {
     const double number = one.is_number() ? one.get<double>() : -1;
     // The reference ignores a layer that does not exist.
     if (number != std::floor(number) || number < 0)
-      return invalid_file(file, fmt::format("'full_attn_idxs' has {}, which is no layer", core::printable_json(one)));
+      return invalid_file(
+          file, fmt::format("'full_attn_idxs' has {}, which is not the index of a layer", core::printable_json(one)));
     if (number < static_cast<double>(layers)) lfm.attends[static_cast<std::size_t>(number)] = true;
   }
   return {};

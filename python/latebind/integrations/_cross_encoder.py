@@ -103,7 +103,7 @@ class CrossEncoder(Shaped):
 
         Args:
             inputs: any input of latebind.CrossEncoder.predict(). Older releases call it `sentences`.
-            prompt_name, prompt: the model's instruction, or what to put before the first text of each pair: a key of
+            prompt_name, prompt: the model's instruction, or the prefix of the first text of each pair: a key of
                 `prompts`, or a text.
             batch_size: ignored, because batches are formed by tokens (`batch_tokens` of the constructor).
             show_progress_bar: shows a progress bar if tqdm is installed.
