@@ -26,7 +26,7 @@ struct Node {
   core::Shape shape;
 };
 
-// What a graph gives: the value of a node, under a name.
+// An output of a graph: the value of a node, under a name.
 struct GraphOutput {
   Value value;
   std::string name;

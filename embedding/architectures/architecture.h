@@ -66,7 +66,7 @@ struct NetworkEnd {
   bool normalize = false;
 };
 
-// What a graph is built for.
+// The purpose for which a graph is built.
 struct NetworkUse {
   // At least one. One forward pass computes all of them, in this order.
   std::vector<NetworkEnd> ends{NetworkEnd()};
@@ -114,7 +114,7 @@ class Network {
 struct Architecture {
   std::string_view model_type;  // in config.json
   std::string_view name;        // for people
-  // What its vectors were compared with, as part of a sentence in the list of models.
+  // The reference of its vectors, as part of a sentence in the list of models.
   std::string_view checked;
   // Which of its variants are not supported, for the same list. Empty if only what every architecture refuses.
   std::string_view refused{};

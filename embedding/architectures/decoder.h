@@ -31,7 +31,7 @@ struct DecoderConfig {
   bool causal = true;
 };
 
-// What transformers' configuration classes assume for keys that a file does not have.
+// The defaults of transformers' configuration classes for absent keys.
 enum class HeadKeys : std::uint8_t {
   kRequired,  // `num_key_value_heads` and `head_dim` have defaults that do not depend on the other sizes
   kWidth,     // `head_dim` is `hidden_size` / `num_attention_heads`

@@ -106,7 +106,8 @@ class LfmNetwork final : public EncoderNetwork {
   const LfmConfig config_;
 };
 
-// Reads `layer_types`, or the indices of layers with attention in older files, where the others have a convolution.
+// Reads `layer_types`, or, in older files, the indices of the layers with attention; the other layers have a
+// convolution.
 Status read_layers(const Json& config, const path& file, LfmConfig& lfm) {
   const std::size_t layers = lfm.sizes.layers;
   constexpr std::array<std::string_view, 2> kKinds{"full_attention", "conv"};

@@ -20,7 +20,7 @@ using core::Result;
 using core::Status;
 using std::filesystem::path;
 
-// Below "encoder.layers.N.".
+// The names below "encoder.layers.N.".
 constexpr LayerNames kNomicNames{.query_key_value = "attn.Wqkv",
                                  .attended = "attn.out_proj",
                                  .attended_norm = "norm1",

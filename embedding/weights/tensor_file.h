@@ -38,7 +38,7 @@ class TensorFile {
   // Returns a tensor of floating-point numbers (f32, f16 or bf16). Returns kInvalidModel if the file has no tensor of
   // this name or its shape is not `shape`, and kUnsupported for another type.
   [[nodiscard]] core::Result<StoredTensor> find(std::string_view name, std::span<const std::int64_t> shape) const;
-  // The same without the tensor's bytes, which therefore need not be computed.
+  // Does the same without the tensor's bytes, which therefore need not be computed.
   [[nodiscard]] core::Result<StoredTensor> locate(std::string_view name, std::span<const std::int64_t> shape) const;
 
   // Returns std::nullopt if the file has no tensor of this name.

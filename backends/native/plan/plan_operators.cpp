@@ -1,4 +1,4 @@
-// How Planner computes each operator.
+// The part of Planner that turns each operator into steps.
 #include <fmt/format.h>
 
 #include <algorithm>
