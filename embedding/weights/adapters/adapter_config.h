@@ -21,8 +21,8 @@ inline constexpr std::string_view kAdapterFile = "adapter_model.safetensors";
 inline constexpr std::string_view kAdapterTorchFile = "adapter_model.bin";
 
 struct AdapterConfig {
-  // A number for the modules whose name ends in `module`, "q_proj" or "layers.0.self_attn.q_proj"; a dot matches any
-  // character. With a leading "^", the whole name must match.
+  // A number for the modules whose last components are `module`, such as "q_proj" or "layers.0.self_attn.q_proj"; a dot
+  // matches any character. With a leading "^", the whole name must match.
   struct Pattern {
     std::string module;
     double number = 0;
