@@ -31,11 +31,11 @@ namespace latebind::app {
                                                                 embedding::hub::CachedContent content,
                                                                 const std::string& doubt = {});
 
-// Returns the options for reading a model folder. The base of an adapter that is a name on the hub is found as
-// find_model() finds it.
+// Returns the options for reading a model folder. If the base of an adapter is a name on the hub, find_model()
+// finds it.
 [[nodiscard]] embedding::FolderOptions folder_options(const std::string& onnx_file = {}, const Client& client = {});
 
-// If the model in `folder` is an adapter, finds its base as find_model() does.
+// If the model in `folder` is an adapter, finds its base with find_model().
 [[nodiscard]] core::Status find_base_of(const std::filesystem::path& folder, const Client& client);
 
 // Reads a model folder. Returns the errors of embedding::ModelFolder::open(), extended by hub::with_damage(), as do all

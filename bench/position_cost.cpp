@@ -5,7 +5,7 @@
 //   position_cost MODEL_DIR CORPUS DEVICE [PRECISION=f32] [ROUNDS=5]
 //
 // DEVICE is native:CPU or openvino:CPU. The networks are the folder's graph with other attention: the table of the bias
-// is one of the folder's own where it has one, else numbers of another weight; the places are rows of words, projected
+// is the folder's, or else consists of numbers of another weight; the places are rows of words, projected
 // as queries and keys are, in the sizes of DeBERTa v3. Texts are batched as by
 // bench/raw_openvino.cpp, as they are and joined to texts of 256 tokens; every batch goes through each network in turn,
 // on one thread. Processor time counts, so other work on the machine changes it little. Prints the ratio to the network

@@ -130,8 +130,8 @@ Result<GraphModel> from_weights(const Specification& model, Plan plan) {
                                            : model.files.relative(file),
                                .identity = model.files.identity(file)});
   }
-  // Tensors that were copied from a file, or made of others, are parts without a file. Those that are computed from a
-  // file follow from it.
+  // Tensors that were copied from a file or computed in memory are parts without a file. Tensors that are computed when
+  // they are read depend on their file.
   while (network.sources.size() < made.weights().size()) {
     const bool is_computed = made.weights()[network.sources.size()].computed != nullptr;
     network.sources.push_back({.name = fmt::format("copied_{}.bin", network.sources.size()),

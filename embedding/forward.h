@@ -30,7 +30,7 @@ struct TextRow {
   std::size_t unattended_from = ids.size();
   // 1 for each token that has a vector, else 0; empty if all have one.
   std::span<const std::uint8_t> kept{};
-  std::uint32_t task = 0;  // the number of its task; 0 for none
+  std::uint32_t task = 0;  // the number of the text's task; 0 for none
 };
 
 class Forward {

@@ -1,5 +1,5 @@
-// Fuzzes templates: outside bytes as a template, rendered with a conversation. Whatever it is ends within its limits,
-// and gives UTF-8.
+// Fuzzes templates: outside bytes as a template, rendered with a conversation. Rendering must end
+// within the limits and give UTF-8.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

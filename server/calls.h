@@ -49,7 +49,7 @@ struct VectorCall {
   embedding::TextRole role = embedding::TextRole::kUnspecified;
   // The prompt put before every text. "" means no prompt, std::nullopt the model's default.
   std::optional<std::string> prompt_name{};
-  // The model's task for the texts; std::nullopt: by the role.
+  // The model's task for the texts. std::nullopt: the task of the role.
   std::optional<std::string> task{};
 };
 
@@ -62,7 +62,7 @@ struct ScoreCall {
   std::size_t too_many = 0;  // see VectorCall
   // The weights of the mixed score, for models that have one; std::nullopt: the defaults.
   std::optional<embedding::MixedWeights> mix{};
-  // What a cross-encoder is asked to do; "" for nothing, std::nullopt: the model's own instruction.
+  // The instruction of a cross-encoder. "": no instruction; std::nullopt: the model's default.
   std::optional<std::string> instruct{};
   // A lower limit than the model's is refused, since documents have no separate limit.
   std::size_t document_tokens_max = std::numeric_limits<std::size_t>::max();

@@ -140,9 +140,10 @@ void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<v
                           .param = "mix"});
     }
     if (comparison && call.instruct) {
-      return done(Refusal{.kind = RefusalKind::kUnsupported,
-                          .message = fmt::format("'instruct' is for cross-encoders, and {} is none", (*chosen)->name),
-                          .param = "instruct"});
+      return done(
+          Refusal{.kind = RefusalKind::kUnsupported,
+                  .message = fmt::format("'instruct' is for cross-encoders, and {} is not one", (*chosen)->name),
+                  .param = "instruct"});
     }
     if (comparison) return score_late(exchange, **chosen, *comparison, std::move(call), std::move(done));
   }

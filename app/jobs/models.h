@@ -14,7 +14,7 @@
 
 namespace latebind::app {
 
-// What this release knows of a model. Nothing here is requested from the hub.
+// The facts about a model that this release contains. None of them is requested from the hub.
 struct RecommendedModel {
   std::string_view id;
   std::string_view output;   // the name of the output that it gives by default

@@ -28,7 +28,7 @@ struct Batch {
 
   // Memory that is kept between runs.
   std::vector<Workspace> workspaces;
-  std::vector<Buffer> scratch;  // of each thread
+  std::vector<Buffer> scratch;  // one for each thread
 
   [[nodiscard]] std::size_t texts() const { return first.size() - 1; }
   [[nodiscard]] std::size_t tokens() const { return first.back(); }

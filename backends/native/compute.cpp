@@ -21,7 +21,7 @@ using graph::Cases;
 // Rows that go through one step after the other while they are in the cache.
 constexpr std::size_t kBlockRows = 56;
 
-// What all groups of a run share.
+// The data that all groups of a run share.
 struct Run {
   const Kernels& kernels;
   const Plan& plan;

@@ -23,7 +23,7 @@ class NativeExecutable final : public core::Executable {
   // Throws std::bad_alloc.
   NativeExecutable(const Kernels& kernels, Plan plan, core::ActiveConfig active);
 
-  // Packs the plan's weights, which are in these files, and computes what depends on them alone. Call it before the
+  // Packs the plan's weights from these files, and computes the values that depend on weights alone. Call it before the
   // first run. Returns the errors of PartReader; throws std::bad_alloc.
   [[nodiscard]] core::Status pack(const WeightFiles& files);
 

@@ -19,7 +19,7 @@ struct Use {
   float share = 0;
 };
 
-// Rounded up, so that what follows is aligned.
+// Rounds up, so that the memory that follows is aligned.
 constexpr std::size_t whole_lines(std::size_t numbers) {
   constexpr std::size_t kLine = kAlignment / sizeof(float);
   return (numbers + kLine - 1) / kLine * kLine;
@@ -40,7 +40,7 @@ Columns columns_of(const ExpertRun& run, const Panels& matrix) {
 }
 
 // Multiplies the rows of the tokens that use the expert by its matrix, and calls take(uses, rows, columns) with the
-// results. A token has rows of the matrix's height for each expert that it uses, unless `is_shared`: one for all.
+// results. Each token has one input row for each expert that it uses, or, if `is_shared`, one row for all of them.
 template <class Take>
 void multiply_uses(const ExpertRun& run, const Panels& matrix, std::span<const Use> uses, const Rows& x, bool is_shared,
                    const Take& take) {
@@ -63,7 +63,7 @@ void multiply_uses(const ExpertRun& run, const Panels& matrix, std::span<const U
   take(uses, MutableRows{found.data + columns.first, found.count, found.stride}, columns);
 }
 
-// The same for all experts, in their order.
+// Does the same for all experts, in their order.
 template <class Take>
 void for_each_use(const ExpertRun& run, const ExpertMatrices& experts, const Rows& x, const Rows& shares,
                   bool is_shared, const Take& take) {
@@ -117,7 +117,7 @@ void choose(const MutableRows& shares, std::size_t experts, std::size_t chosen) 
       row[e] /= sum;
     for (auto used = std::count_if(row, row + experts, [](float share) { return share != 0; });
          used > static_cast<std::ptrdiff_t>(chosen); --used) {
-      // The last one of equals goes first.
+      // Of equal numbers, the last one is removed first.
       float* least = nullptr;
       for (float* share = row; share < row + experts; ++share) {
         if (*share != 0 && (least == nullptr || !is_less(*least, *share))) least = share;

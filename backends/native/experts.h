@@ -1,7 +1,7 @@
-// Experts: the steps of graph::Experts, and graph::ShortConvolution, on the tokens of a group.
+// Experts: the steps of graph::Experts and graph::ShortConvolution on all tokens of a group.
 //
-// Internal to compute(). Each function computes one member's part of a step; members compute different columns, or
-// rows, and may do so at once. Nothing is allocated.
+// Internal to compute(). Each function computes one member's part of a step. Members compute different columns or rows
+// and may run concurrently. The functions allocate no memory.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace latebind::native {
 
-// What a step of experts computes with.
+// The context of a step of experts, for one member.
 struct ExpertRun {
   const Kernels& kernels;
   const Plan& plan;
@@ -24,10 +24,10 @@ struct ExpertRun {
   float* scratch = nullptr;  // scratch_of() numbers
 };
 
-// The size of the scratch memory of a step for texts of at most `longest` tokens, in numbers.
+// Returns how many floats of scratch memory a step needs for texts of at most `longest` tokens.
 [[nodiscard]] std::size_t scratch_of(const Plan& plan, const Step& step, std::size_t longest);
 
-// See Choose. `experts` is the width of a row.
+// Computes the step Choose on rows of `experts` numbers.
 void choose(const MutableRows& shares, std::size_t experts, std::size_t chosen);
 // The rows of all tokens of the group; see ExpertMatrices.
 struct ExpertRows {
@@ -35,12 +35,12 @@ struct ExpertRows {
   Rows shares;
   MutableRows y;
 };
-// See Widen and Narrow.
+// Compute the steps Widen and Narrow.
 void widen(const ExpertRun& run, const Widen& step, const ExpertRows& rows);
 void narrow(const ExpertRun& run, const Narrow& step, const ExpertRows& rows);
 
-// See Convolve, for the rows of `range`. Rows are those of all tokens of the group; `places` has the position of each
-// in its text.
+// Computes the step Convolve for the rows of `range`. `x` and `y` have the rows of all tokens of the group; `places`
+// has each token's position in its text.
 void convolve(const Convolve& step, std::size_t columns, const Rows& x, const std::uint32_t* places, const Range& range,
               const MutableRows& y);
 

@@ -1,4 +1,4 @@
-// Steps that move numbers. Pure functions, any thread.
+// The steps that only move numbers. Pure functions; any thread may call them.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace latebind::native {
 
-// As the steps say, of rows of `width` numbers.
+// Computes the step on rows of `width` numbers.
 void take_columns(const TakeColumns& step, const Rows& x, std::size_t width, const MutableRows& y);
-// Of the rows of one text.
+// Computes the step on the rows of one text, of `width` numbers each.
 void take_neighbours(const Neighbours& step, const Rows& x, std::size_t width, const MutableRows& y);
 
 }  // namespace latebind::native

@@ -38,7 +38,7 @@ struct Compiled {
   // The vendor's inputs: those of the caller unless tokens are packed.
   std::vector<core::TensorInfo> vendor_inputs;
   std::optional<Packing> packing;
-  // If a failed run may change the results of others; else null.
+  // Set if a failed run may change the results of other runs; otherwise null.
   std::unique_ptr<SharedRuns> shared_runs;
 
   // Runs before the members are destroyed.

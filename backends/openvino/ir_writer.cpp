@@ -218,7 +218,7 @@ IrWriter::Layer IrWriter::of_other_file(const graph::Weight& weight) {
   const core::FilePart& part = graph_.weights()[weight.file];
   const auto size = core::byte_size_of(weight.type, weight.shape);
   if (part.computed == nullptr || !size.ok()) return constant(weight.type, dims, graph_.bytes_of(weight));
-  // Computed in its place, because all of the part would be as large as the model.
+  // Each weight is computed separately, because the whole part would be as large as the model.
   tail_.reserve(part.bytes.bytes.size());
   const std::size_t begin = (tail_.size() + kAlignment - 1) / kAlignment * kAlignment;
   tail_.resize(begin + *size);

@@ -24,8 +24,8 @@ struct Ir {
 // `packs_tokens` is only for a graph whose tokens can be packed; the network then has the inputs that
 // core/graph/token_packing.h describes.
 //
-// `keeps_types` marks the conversions of f16 and bf16 weights, so that OpenVINO keeps these as they are in memory if it
-// computes in a type of that size, and does not make f32 numbers of all of them first.
+// `keeps_types` marks the conversions of f16 and bf16 weights as decompression. OpenVINO then keeps the stored type in
+// memory when it computes in a type of that size, instead of converting all weights to f32 first.
 struct IrOptions {
   bool packs_tokens = false;
   bool keeps_types = false;

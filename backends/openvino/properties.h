@@ -56,11 +56,11 @@ struct Active {
   core::Precision precision = core::Precision::kF32;
   unsigned threads = 0;           // 0 when the vendor does not report it
   unsigned optimal_requests = 0;  // likewise
-  bool has_one_stream = false;    // so that the vendor computes one run at a time
+  bool has_one_stream = false;    // if true, the vendor computes one run at a time
   // Whether ov_infer_request_infer returns success for a run that failed. The CPU plugin (2025.4 to 2026.4) drops the
   // exception of a run in its one stream of one thread, where the outputs then hold arbitrary data and later runs
-  // repeat the failed one; by its source, also where it divides a model among sockets. A run that is started and waited
-  // for returns its error (decision 178).
+  // repeat the failed one. According to its source, it also does so where it divides a model among sockets. A run that
+  // is started and waited for returns its error (decision 178).
   bool loses_errors = false;
   std::size_t kept_shapes = 0;  // see core::ActiveConfig
 };

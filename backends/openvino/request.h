@@ -34,8 +34,8 @@ class Request {
   // all errors are the caller's.
   [[nodiscard]] core::Status give(std::span<core::OutputTensor> outputs);
 
-  // Whether the vendor reports that the run that it computes, or the one before, failed. For runs that are started and
-  // waited for; may be called from another thread while there is a run.
+  // Returns whether the vendor reports a failure of the current or the previous run. It is for runs that are started
+  // and waited for. Another thread may call it during a run.
   [[nodiscard]] bool has_failed() const;
 
   // Stops the run, from another thread. Returns false if the run cannot be stopped and ends by itself; otherwise the

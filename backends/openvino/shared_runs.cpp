@@ -36,7 +36,7 @@ Status SharedRuns::run_beside_others(const Run& run) {
   running_.erase(number);
   ended_.notify_all();
   if (!status.ok()) return status;
-  // Those whose failure is about to be known: it is known when they have ended.
+  // The runs whose failure may not be known yet. It is known when they have ended.
   std::vector<std::uint64_t> failed;
   for (const auto& [other, running] : running_)
     if (running->has_failed()) failed.push_back(other);

@@ -1,4 +1,4 @@
-// The chapters of docs/models.md about weights, in folders and in GGUF. A constant; any thread.
+// Returns the chapters of docs/models.md about weights in folders and in GGUF files.
 #pragma once
 
 #include <string_view>

@@ -14,7 +14,7 @@ namespace {
 
 using core::Json;
 
-// Longer lists stand below each other.
+// Longer lists have one line for each item.
 constexpr std::size_t kListWidthMax = 90;
 constexpr std::size_t kTextBytesMax = 4096;
 

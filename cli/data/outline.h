@@ -1,4 +1,4 @@
-// Formats a JSON object for people. A pure function; any thread.
+// Formats a JSON object for people. A pure function; any thread may call it.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 namespace latebind::cli {
 
 // Returns one line for each member: its name, with spaces instead of '_', and its value. An object's members stand
-// indented below its name; at the top, empty lines surround them. Members without content are left out. Text from
-// outside is harmless on a terminal.
+// indented below its name; at the top, empty lines surround them. Members without content are left out. Control
+// characters in values are escaped for the terminal.
 [[nodiscard]] std::string outline(const core::Json& object);
 
 }  // namespace latebind::cli

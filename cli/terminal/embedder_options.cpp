@@ -65,7 +65,7 @@ void PromptArguments::add_to(Command& app, const std::string& what, const std::s
       ->type_name("NAME")
       ->excludes(by_text);
   app.add_option(word.empty() ? "--task" : "--" + word + "-task", task,
-                 "Name of the model's task, for a model with low-rank parts for several (default: by the role).")
+                 "Name of the model's task, for a model that has several (default: the role's task).")
       ->type_name("NAME");
 }
 

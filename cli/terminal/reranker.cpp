@@ -22,7 +22,7 @@ Result<std::unique_ptr<Reranker>> Reranker::of(std::unique_ptr<embedding::Embedd
   reranker->instruction_ = options.instruction;
   if (options.instruction && !network->gives(embedding::kScoreOutput.name)) {
     return Status(core::StatusCode::kUnsupported,
-                  fmt::format("--instruct is for cross-encoders, and {} is none: its prompts are --prompt and "
+                  fmt::format("--instruct is for cross-encoders, and {} is not one: its prompts are --prompt and "
                               "--query-prompt of `latebind search`",
                               model));
   }
@@ -83,8 +83,7 @@ void add_instruct(Command& app, std::optional<std::string>& instruction) {
            instruction = given;
            return {};
          },
-         "What a cross-encoder is asked to do, for those that take an instruction, such as Qwen3-Reranker; '' for none "
-         "(default: the model's own).")
+         "Instruction of a cross-encoder that takes one, such as Qwen3-Reranker; '' for none (default: the model's).")
       ->type_name("TEXT");
 }
 

@@ -22,7 +22,7 @@ class Reranker {
   struct Options {
     bool raw_scores = false;                                    // a cross-encoder's numbers, unchanged
     std::optional<embedding::MixedWeights> mix = std::nullopt;  // only for a model with a mixed score
-    // What a cross-encoder is asked to do, instead of the model's own instruction; "" for none.
+    // The instruction of a cross-encoder, instead of the model's default; "" for no instruction.
     std::optional<std::string> instruction = std::nullopt;
   };
   // Makes a reranker of a network that open_comparing() opened. `model` is its name for messages. Returns
@@ -53,7 +53,7 @@ class Reranker {
 
 // Adds --mix, the weights of a mixed score.
 void add_mix(Command& app, std::string& mix);
-// Adds --instruct, the instruction of a cross-encoder.
+// Adds the option --instruct.
 void add_instruct(Command& app, std::optional<std::string>& instruction);
 
 }  // namespace latebind::cli

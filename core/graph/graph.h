@@ -26,7 +26,7 @@ struct Node {
   core::Shape shape;
 };
 
-// What a graph gives: the value of a node, under a name.
+// An output of a graph: the value of a node, under a name.
 struct GraphOutput {
   Value value;
   std::string name;
@@ -44,7 +44,7 @@ class Graph {
   // The files with the weights, each a whole file or a part of a larger one. Weight::offset counts from their
   // beginning.
   [[nodiscard]] std::span<const core::FilePart> weights() const { return weights_; }
-  // Bytes that are computed when they are read (FilePart::computed) are computed then, all of their part.
+  // If a part's bytes are computed when they are read (FilePart::computed), this computes all of them.
   [[nodiscard]] std::span<const std::byte> bytes_of(const Weight& weight) const;
 
  private:
@@ -84,9 +84,9 @@ class GraphBuilder {
 // Returns the row of the bias's table for tokens at this distance, as DistanceBias defines it.
 [[nodiscard]] std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance);
 
-// Returns the row of the tables for this distance t - s, as Disentangled defines it.
+// Returns the row of the tables for the distance t - s: row() in the definition of Disentangled.
 [[nodiscard]] std::int64_t row_of(const Disentangled& terms, std::int64_t distance);
-// Returns the least distance from which on, in both directions, all distances have the first or the last row.
+// Returns the smallest distance from which, in both directions, all distances use the first or the last row.
 [[nodiscard]] std::int64_t farthest_of(const Disentangled& terms);
 
 // Returns the frequencies of Rotary for heads of `width` columns, as its source defines them: base^(-2i / width), where

@@ -118,13 +118,14 @@ class Lowering {
   // [1, heads, tokens, tokens]
   Value distance_terms(const DistanceBias& bias, Value mask);
   Value linear_terms(const LinearBias& bias, Value mask);
-  // The products of queries or keys, [batch, heads, tokens, width], with the rows of a table that `places` selects:
-  // [batch, heads, tokens, tokens]
+  // Returns the products of queries or keys, [batch, heads, tokens, width], with the rows of a table that `places`
+  // selects, as [batch, heads, tokens, tokens].
   Value by_place(Value x, Value table, const Attention& op, Value places);
-  // The places of the products that Disentangled adds, in those of all tokens with all rows: i64 [tokens t, tokens s]
+  // For each pair of tokens, the flat index of the product that Disentangled adds, among the products of all tokens
+  // with all rows: i64 [tokens t, tokens s].
   struct Places {
-    Value of_queries;  // those of token t
-    Value of_keys;     // those of token s
+    Value of_queries;  // into the products of the queries (token t)
+    Value of_keys;     // into the products of the keys (token s)
   };
   Places disentangled_places(const Disentangled& terms, Value mask);
   // [1, 1, tokens, tokens]
@@ -136,7 +137,7 @@ class Lowering {
   Value by_distance(Value table, std::int64_t farthest, Value mask);
   // s - t: i64 [tokens t, tokens s]
   Value distances(Value mask);
-  // The products times the scale, with the soft cap.
+  // Returns the products times the scale, with the soft cap applied.
   Value scaled(Value products, const Attention& op);
   // Repeats keys or values, [batch, key heads, ..], so that there is one for each head.
   Value shared(Value x, const Attention& op);

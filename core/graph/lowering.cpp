@@ -82,7 +82,7 @@ Value Lowering::operator()(const ShortConvolution& op) {
     const Value places = add(primitive::Positions{.like = of(op.mask)}, ElementType::kI64);
     const Value zero = constant(std::int64_t{0});
     for (std::int64_t back = 1; back < count; ++back) {
-      // The tokens at the beginning of a text have none so far before them: they get the first one, times 0.
+      // Tokens at the beginning of a text have no token at this distance before them. They use the first one, times 0.
       const Value before = binary(BinaryFunction::kMaximum, subtract(places, constant(back)), zero);
       const Value ahead = binary(BinaryFunction::kMaximum, subtract(places, constant(back - 1)), zero);
       const Value exists = binary(BinaryFunction::kMinimum, ahead, constant(std::int64_t{1}));
@@ -94,8 +94,8 @@ Value Lowering::operator()(const ShortConvolution& op) {
   return repacked(sum, columns);
 }
 
-// All experts compute all tokens, as two products: such networks have no data-dependent shapes, which accelerators do
-// not compile.
+// All experts compute all tokens, as two matrix products, so that the network has no data-dependent shapes, which
+// accelerators do not compile.
 Value Lowering::operator()(const Experts& op) {
   const std::int64_t rank = rank_of(op.x);
   const std::int64_t experts = graph_.node(op.router).shape[2];
@@ -110,7 +110,7 @@ Value Lowering::operator()(const Experts& op) {
   const Value wide = product(of(op.x), weight(op.wide));
   const Value active = add(Activation{.x = wide, .function = op.function});
   const Value by_expert = multiply(add(primitive::Reshape{.x = active, .shape = dims}), unsqueeze(shares, {rank}));
-  // The product of all adds up what the experts give.
+  // The second product also sums the experts' results.
   const Value y = matmul(add(primitive::Reshape{.x = by_expert, .shape = joined}), weight(op.narrow));
   return op.bias ? binary(BinaryFunction::kAdd, y, weight(*op.bias)) : y;
 }

@@ -79,8 +79,8 @@ struct RowLookup {
   std::int64_t row = 0;
 };
 
-// y = table: values of the weights alone, [N,H]. With LayerNorm and Linear, a backend may compute what follows from it
-// once, when it loads the model.
+// y = table, a value [N,H] that depends on weights alone. A backend may compute LayerNorm and Linear of it once, when
+// it loads the model.
 struct WholeTable {
   Weight table;
 };
@@ -110,8 +110,8 @@ struct Linear {
   std::optional<Weight> bias = std::nullopt;
 };
 
-// Of each `width` columns of x, those from `first` on: y[..,g·count + i] = x[..,g·width + first + i] for i < count:
-// x [..,G·width], 0 ≤ first, 0 < count ≤ width - first -> [..,G·count]
+// Takes `count` columns of each group of `width` columns of x: y[..,g·count + i] = x[..,g·width + first + i] for i <
+// count: x [..,G·width], 0 ≤ first, 0 < count ≤ width - first -> [..,G·count]
 struct Columns {
   Value x;
   std::int64_t width = 1;
@@ -149,8 +149,8 @@ struct LinearBias {
   std::int64_t positions = 0;
 };
 
-// Scores of the content of one token with the relative position of two. For tokens t and s it adds to the scores of
-// head h, which has the columns h·w to (h+1)·w - 1,
+// Scores between the content of one token and the relative position of two tokens. For tokens t and s, attention adds
+// to the scores of head h, which has the columns h·w to (h+1)·w - 1,
 //   scale · (query[b,t,h] · keys[row(t - s),h] + key[b,s,h] · queries[row(t - s),h])
 // Both tables are values [2·span,H] that depend on weights alone; at least one is set, and the other one adds nothing.
 //   row(d) = min(max(place(d) + span, 0), 2·span - 1)
@@ -185,10 +185,10 @@ struct Rotary {
 //   y[b,t,h] = Σ p[s] · value[b,s,k], p = softmax over s of scale · (query[b,t,h] · key[b,s,k]) + the biases of
 //   s - t and the disentangled scores, and 0 where mask[b,s] is not 1, |s - t| is beyond the window or, if causal, s >
 //   t
-// With a soft cap, cap · tanh(product / cap) takes the place of each scaled product. y is 0 for an unattended token
+// With a soft cap, each scaled product is replaced by cap · tanh(product / cap). y is 0 for an unattended token
 // that can see no attended token. query [B,T,H], key, value [B,T,w·key_heads], key_heads a divisor of heads, mask i64
-// [B,T] -> [B,T,H]. scale, soft cap > 0. At most one of the biases may be set. Disentangled scores are not of rotated
-// queries and keys, nor capped: either is set, and they need as many key heads as heads.
+// [B,T] -> [B,T,H]. scale, soft cap > 0. At most one of the biases may be set. Disentangled scores exclude rotary
+// positions and the soft cap, and require key_heads = heads.
 //
 // Features that only some models need become members here that are absent by default.
 struct Attention {
@@ -209,7 +209,8 @@ struct Attention {
   bool may_be_unattended = false;  // the mask may have kUnattended
 };
 
-// Adds up the numbers of near tokens, each of the H columns separately. For d from 0 to N - 1, only tokens that exist:
+// A causal depthwise convolution: each of the H columns is summed separately over a token and the N - 1 tokens before
+// it. The sum is over d from 0 to N - 1 with d ≤ t:
 //   y[b,t,i] = Σ weight[i,N-1-d] · x[b,t-d,i] + bias[i]
 // x [B,T,H], mask i64 [B,T], weight [H,N], bias [H] (optional) -> [B,T,H]. A mask with kUnattended is not allowed.
 struct ShortConvolution {
@@ -227,10 +228,11 @@ enum class ActivationFunction : std::uint8_t {
   kTanh,
 };
 
-// A feed-forward part of E experts, of which each token uses the `chosen` ones with the largest p (the first ones of
-// equals):
+// A feed-forward part with E experts. Each token uses the `chosen` experts with the largest p; of equal ones, the
+// first:
 //   y[b,t] = Σ p[e] · (f(x[b,t] · wide[e]ᵀ) · narrow[e]) + bias, p = softmax over e of router[b,t]
-// x [B,T,H], router [B,T,E], wide and narrow [E·F,H], of which F rows are each expert's, bias [H] (optional) -> as x
+// x [B,T,H], router [B,T,E], wide and narrow [E·F,H] with F consecutive rows for each expert, bias [H] (optional) -> as
+// x
 //
 // Source: Shazeer et al., "Outrageously Large Neural Networks: The Sparsely-Gated Mixture-of-Experts Layer" (2017),
 // except that p is over all experts.

@@ -1,4 +1,4 @@
-// What operators compute of the positions of tokens.
+// The functions of token positions in the definitions of the operators.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

@@ -88,16 +88,15 @@ struct Binary {
   Value b;
 };
 
-// Multiplies over the last two dimensions. The leading ones of b are those of a, or the last ones of them, and serve
-// all that precede. With transpose_b, the last two dimensions of b are swapped first.
+// Multiplies matrices in the last two dimensions. The leading dimensions of b are those of a or a suffix of them, and b
+// is broadcast over the rest. With transpose_b, the last two dimensions of b are swapped first.
 struct MatMul {
   Value a;
   Value b;
   bool transpose_b = false;
 };
 
-// As graph::Convolution without a bias, of one row for each channel and `width` numbers of a channel at a time: x
-// [b,i,t], weight [o,i,width] -> [b,o,t]
+// graph::Convolution without a bias, in the layout of vendors' formats: x [b,i,t], weight [o,i,width] -> [b,o,t].
 struct Convolution {
   Value x;
   Value weight;
@@ -130,7 +129,7 @@ struct Softmax {
   Value x;
 };
 
-// The `count` largest numbers of the last dimension, the first ones of equals, and 0 in place of the others.
+// Keeps the `count` largest numbers of the last dimension, the first of equals, and replaces all others by 0.
 struct KeepLargest {
   Value x;
   std::int64_t count = 1;

@@ -59,7 +59,7 @@ struct ExternalData {
   bool may_open_file = true;
   std::uint64_t offset = 0;
 
-  // Uses a part of a file that is mapped already. Computes the bytes that are computed when they are read.
+  // Uses a part of a file that is mapped already. If its bytes are computed when they are read, computes all of them.
   static ExternalData of_part(std::string location, FilePart part);
   // Maps the file. Fails as MappedFile::open() does.
   static Result<ExternalData> in_file(std::string location, const std::filesystem::path& file);

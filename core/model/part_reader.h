@@ -1,6 +1,6 @@
 // PartReader: reads pieces of a part of a file with read calls instead of through a mapping. If the file is truncated
-// meanwhile, reading fails; an access through a mapping would end the process. Bytes that are computed when they are
-// read are never in memory as a whole.
+// meanwhile, reading fails; an access through a mapping would end the process. It never stores the whole of
+// bytes that are computed when they are read.
 #pragma once
 
 #include <cstddef>

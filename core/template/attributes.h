@@ -1,4 +1,4 @@
-// Attributes that filters name in a text: "function.name". A pure function of a run.
+// Resolves the attribute paths that filters take as text, such as "function.name". Call it from the thread of the run.
 #pragma once
 
 #include "core/result.h"
@@ -6,7 +6,7 @@
 
 namespace latebind::templates {
 
-// Returns the value of a path of attributes and indices, which are separated by dots; undefined if there is none.
+// Returns the value at `path`, which has attributes and indices separated by dots; undefined if there is no such value.
 [[nodiscard]] core::Result<Value> attribute_of(Run& run, const Value& object, const Value& path);
 
 }  // namespace latebind::templates

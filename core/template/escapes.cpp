@@ -17,7 +17,7 @@ using core::StatusCode;
 
 namespace {
 
-// The characters of one letter: \n.
+// The escapes of one letter, such as \n.
 struct Simple {
   char letter;
   char meaning;
@@ -59,7 +59,7 @@ Result<std::string> unescaped(std::string_view text) {
     if (simple != std::end(kSimple)) {
       out += simple->meaning;
     } else if (letter == '\n') {
-      // The line continues.
+      // A backslash before a line end joins the lines.
     } else if (const std::size_t count = hexadecimal_digits(letter); count > 0) {
       LB_ASSIGN_OR_RETURN(const char32_t c, code_point_of(text.substr(i + 1, count), letter));
       put(c);

@@ -1,4 +1,5 @@
-// Escapes in a string of a template, as Python writes them. A pure function, for any thread.
+// Resolves the escape sequences of string literals in a template, with Python's rules. A pure function; any thread may
+// call it.
 #pragma once
 
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace latebind::templates {
 
-// Returns the text that the string means. Returns kInvalidModel for a damaged escape, and kUnsupported for a character
-// by its name and for surrogates.
+// Returns the content of the literal `text`, which is given without its quotes. Returns kInvalidModel for a malformed
+// escape sequence, and kUnsupported for \N{...} and for surrogates.
 [[nodiscard]] core::Result<std::string> unescaped(std::string_view text);
 
 }  // namespace latebind::templates

@@ -1,4 +1,4 @@
-// The part of Run that computes expressions.
+// The part of Run that evaluates expressions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -143,7 +143,8 @@ Result<Value> Run::slice(const Expression& expression, const Scope& scope) {
     LB_ASSIGN_OR_RETURN(const Value number, evaluate(*expression.parts[i + 1], scope));
     if (number.is(Kind::kNone)) continue;
     if (number.is_undefined()) return is_not_defined(number);
-    if (!number.is_integer()) return mistake(fmt::format("{} as a bound of a slice", name_of(number.kind())));
+    if (!number.is_integer())
+      return mistake(fmt::format("a bound of a slice is {}, not an integer", name_of(number.kind())));
     numbers[i] = number.as_integer();
   }
   if (object.is_undefined()) return is_not_defined(object);

@@ -214,14 +214,14 @@ Result<ExpressionPtr> ExpressionParser::number() {
     double number = 0;
     const auto [stop, error] = std::from_chars(token.text.data(), end, number);
     if (error != std::errc() || stop != end) {
-      return fault_at(token.line, fmt::format("{} is no number of 64 bits", core::quoted(token.text)));
+      return fault_at(token.line, fmt::format("{} is not a 64-bit number", core::quoted(token.text)));
     }
     return made(constant_of(Value::number(number), token.line));
   }
   std::int64_t number = 0;
   const auto [stop, error] = std::from_chars(token.text.data(), end, number);
   if (error != std::errc() || stop != end) {
-    return fault_at(token.line, fmt::format("{} is no integer of 64 bits", core::quoted(token.text)),
+    return fault_at(token.line, fmt::format("{} is not a 64-bit integer", core::quoted(token.text)),
                     StatusCode::kUnsupported);
   }
   return made(constant_of(Value::integer(number), token.line));
@@ -237,7 +237,7 @@ Result<ExpressionPtr> ExpressionParser::primary() {
     return made(std::move(named));
   }
   if (tokens_.is(TokenKind::kString)) {
-    // Adjacent strings are one.
+    // Adjacent string literals are concatenated.
     std::string text;
     while (tokens_.is(TokenKind::kString))
       text += tokens_.take().text;

@@ -1,4 +1,6 @@
-// Parses the expressions of a template: operators by their precedence, as Jinja has it. For one thread.
+// ExpressionParser: a recursive-descent parser of a template's expressions, with Jinja's operator precedence. It reads
+// from a TokenReader that must outlive it. For one thread. Every function returns kInvalidModel or kUnsupported with
+// the line.
 #pragma once
 
 #include <string_view>
@@ -16,13 +18,13 @@ class ExpressionParser {
   explicit ExpressionParser(TokenReader& tokens) : tokens_(tokens) {}
 
   [[nodiscard]] core::Result<ExpressionPtr> expression();
-  // An expression without an `if` of its own: a part of `for`.
+  // Parses an expression without a conditional `if`, which the sequence of a `for` statement cannot have.
   [[nodiscard]] core::Result<ExpressionPtr> without_condition() { return tuple(/*with_condition=*/false); }
-  // One or, separated by commas, several expressions.
+  // Parses one expression, or several separated by commas, which form a tuple.
   [[nodiscard]] core::Result<ExpressionPtr> tuple(bool with_condition = true);
   // A name, or a place that is assigned to: several names, an attribute of a namespace.
   [[nodiscard]] core::Result<Target> target(bool with_attribute);
-  // The filters after "{% set x |".
+  // Parses the filters after "{% set x |", which apply to `filtered`.
   [[nodiscard]] core::Result<ExpressionPtr> filters(ExpressionPtr filtered);
 
  private:
@@ -50,7 +52,7 @@ class ExpressionParser {
   [[nodiscard]] core::Result<ExpressionPtr> left_to_right(
       Parse next, std::initializer_list<std::pair<std::string_view, Operator>> operators);
   [[nodiscard]] core::Result<ExpressionPtr> logical(Parse next, std::string_view word, ExpressionKind kind);
-  // The expression, with the height of its parts.
+  // Returns the expression with its height, or an error if it is nested too deeply.
   [[nodiscard]] core::Result<ExpressionPtr> made(Expression expression) const;
 
   TokenReader& tokens_;

@@ -1,6 +1,6 @@
 // The filters of templates: value | name(arguments).
 //
-// Source: Jinja's filters, and `tojson` as transformers replaces it. Constant tables, in filters.cpp the list of all.
+// Source: Jinja's filters, and `tojson` as transformers replaces it. The tables are constant; filters.cpp joins them.
 #pragma once
 
 #include <span>
@@ -11,11 +11,11 @@
 
 namespace latebind::templates {
 
-// Returns kUnsupported for a filter that is not known.
+// Applies the filter `name` to `value`. Returns kUnsupported for an unknown filter, and the filter's errors.
 [[nodiscard]] core::Result<Value> apply_filter(Run& run, std::string_view name, const Value& value,
                                                const Arguments& given);
 
-// The parts of the list.
+// The tables of filters by topic.
 [[nodiscard]] std::span<const Function> text_filters();
 [[nodiscard]] std::span<const Function> value_filters();
 [[nodiscard]] std::span<const Function> list_filters();

@@ -25,10 +25,10 @@ Result<Value> range_function(Run& run, const Value& /*self*/, const Arguments& g
   std::int64_t numbers[3] = {0, 0, 1};
   for (std::size_t i = 0; i < 3; ++i) {
     if (bound[i].is_undefined()) continue;
-    if (!bound[i].is_integer()) return mistake(fmt::format("range() of {}", name_of(bound[i].kind())));
+    if (!bound[i].is_integer()) return mistake(fmt::format("range() takes integers, not {}", name_of(bound[i].kind())));
     numbers[i] = bound[i].as_integer();
   }
-  if (bound[0].is_undefined()) return mistake("range() takes one argument or more");
+  if (bound[0].is_undefined()) return mistake("range() takes one or more arguments");
   if (bound[1].is_undefined()) {
     numbers[1] = numbers[0];
     numbers[0] = 0;
@@ -36,7 +36,7 @@ Result<Value> range_function(Run& run, const Value& /*self*/, const Arguments& g
   const auto [start, stop, step] = numbers;
   if (step == 0) return mistake("the step of range() is 0");
   Items items;
-  // Counted in steps of the range, which may lie anywhere among 64 bits.
+  // The limits of the range may be any 64-bit integers, so each addition is checked for overflow.
   for (std::int64_t number = start; step > 0 ? number < stop : number > stop;) {
     LB_RETURN_IF_ERROR(run.spend(1));
     items.push_back(Value::integer(number));
@@ -68,7 +68,7 @@ Result<Value> name_space_function(Run& run, const Value& self, const Arguments& 
   LB_ASSIGN_OR_RETURN(const Value members, dictionary_function(run, self, given));
   auto made = std::make_shared<Namespace>();
   for (const auto& [key, value] : members.as_members()) {
-    if (!key.is_text()) return unknown("a namespace with other names than texts is not supported");
+    if (!key.is_text()) return unknown("names in a namespace that are not texts are not supported");
     made->members.emplace_back(key.as_text(), value);
   }
   return Value::name_space(std::move(made));
@@ -86,7 +86,7 @@ constexpr std::array<std::string_view, 12> kMonths{"January",   "February", "Mar
                                                    "May",       "June",     "July",     "August",
                                                    "September", "October",  "November", "December"};
 
-// One directive of strftime() in the C locale. Empty if it is not known.
+// Returns the text of one strftime() directive in the C locale; empty for an unknown one.
 std::string formatted(char directive, const std::tm& time) {
   const auto at = [](auto& names, int index) {
     return std::string(names[static_cast<std::size_t>(index) % names.size()]);

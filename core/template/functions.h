@@ -11,7 +11,7 @@ namespace latebind::templates {
 
 // Returns null for an unknown name.
 [[nodiscard]] const Function* find_function(std::string_view name);
-// Whether Jinja has a function or a name of its own here that is not known.
+// Returns whether Jinja defines this global name and Latebind does not support it.
 [[nodiscard]] bool is_refused_function(std::string_view name);
 
 }  // namespace latebind::templates

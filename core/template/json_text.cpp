@@ -92,7 +92,7 @@ class JsonTextWriter {
     }
     if (form_.sorted) {
       const bool are_texts = std::ranges::all_of(members, [](const auto& one) { return one.first.is_text(); });
-      if (!are_texts) return unknown("JSON with sorted keys that are no texts is not supported");
+      if (!are_texts) return unknown("sorting keys of JSON that are not texts is not supported");
       std::ranges::stable_sort(members,
                                [](const auto& a, const auto& b) { return a.first.as_text() < b.first.as_text(); });
     }
@@ -118,7 +118,7 @@ class JsonTextWriter {
       put_text(key.as_text());
       return {};
     }
-    // Other keys are written as their value, in quotes.
+    // Keys that are not texts are written as their JSON value, in quotes.
     out_ += '"';
     LB_RETURN_IF_ERROR(write(key));
     out_ += '"';

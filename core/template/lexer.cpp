@@ -28,12 +28,12 @@ bool is_name_part(char c) {
   return core::is_ascii_letter(c) || core::is_ascii_digit(c) || c == '_';
 }
 
-// The size of the white space, as str.isspace() sees it, at the front of a text.
+// Returns the size of the leading white space, as str.isspace() defines it.
 std::size_t space_at_front(std::string_view text) {
   return text.size() - strip(text, Ends::kLeft).size();
 }
 
-// One kind of line end, and none at the end of the template.
+// Converts all line ends to "\n", and removes the one at the end of the template.
 std::string with_one_line_end(std::string_view source) {
   std::string text;
   text.reserve(source.size());
@@ -75,7 +75,7 @@ class Lexer {
     const std::string_view after = rest().substr(std::min<std::size_t>(2, rest().size()));
     return !after.empty() && (after[0] == '-' || after[0] == '+') ? after[0] : '\0';
   }
-  // Adds the text before a tag with this sign, without the white space that the tag removes.
+  // Adds the text before a tag, without the white space that the tag and its sign remove.
   void add_text(std::string_view text, char sign, bool strips_line) {
     if (sign == '-') {
       text = strip(text, Ends::kRight);
@@ -87,8 +87,8 @@ class Lexer {
     }
     if (!text.empty()) add(TokenKind::kText, std::string(text));
   }
-  // Passes the end of a tag with the white space that goes with it: `end` is like "%}", and `takes_line_end` says
-  // whether a line end after it goes.
+  // Consumes the end of a tag, such as "%}", and the white space that it removes. `takes_line_end` also removes a line
+  // end after it.
   bool pass_end(std::string_view end, bool takes_line_end) {
     std::string_view after = rest();
     const char sign = after.starts_with('-') || after.starts_with('+') ? after[0] : '\0';
@@ -145,7 +145,7 @@ class Lexer {
     return {};
   }
 
-  // The size of "{% word", or 0 if the tag here is another one.
+  // Returns the size of "{% word", or 0 for another tag.
   [[nodiscard]] std::size_t size_of_begin(std::string_view tag, std::string_view word) const {
     std::size_t size = 2;
     if (size < tag.size() && (tag[size] == '-' || tag[size] == '+')) ++size;
@@ -219,7 +219,7 @@ class Lexer {
     if (kOpening.find(c) != std::string_view::npos) {
       open += kClosing[kOpening.find(c)];
     } else if (kClosing.find(c) != std::string_view::npos) {
-      if (open.empty() || open.back() != c) return fault_at(line_, fmt::format("'{}' closes nothing", c));
+      if (open.empty() || open.back() != c) return fault_at(line_, fmt::format("'{}' has no opening bracket", c));
       open.pop_back();
     }
     add(TokenKind::kOperator, std::string(*found));
@@ -240,9 +240,9 @@ class Lexer {
     const auto char_at = [this](std::size_t at) { return at < rest().size() ? rest()[at] : '\0'; };
     std::size_t size = digits(0);
     if (size == 1 && rest()[0] == '0' && is_name_part(char_at(1)))
-      return fault_at(line_, "numbers in other bases than 10 are not supported", StatusCode::kUnsupported);
+      return fault_at(line_, "numbers in bases other than 10 are not supported", StatusCode::kUnsupported);
     bool is_float = false;
-    // The number after a dot is an index: a.0.1
+    // A number after a dot is an index, as in a.0.1.
     const bool is_index = !tokens_.empty() && tokens_.back().is(TokenKind::kOperator, ".");
     if (!is_index && char_at(size) == '.' && core::is_ascii_digit(char_at(size + 1))) {
       size = digits(size + 1);
@@ -277,7 +277,7 @@ class Lexer {
   const std::string_view source_;
   std::size_t at_ = 0;
   std::size_t line_ = 1;
-  // Whether a line begins here, and where the text before the next tag began.
+  // Whether a line begins here, and the start of the text before the next tag.
   bool begins_line_ = true;
   bool text_begins_line_ = true;
   std::vector<Token> tokens_{};

@@ -1,8 +1,8 @@
-// The parts of a template: text, and the words between {{ and }} and between {% and %}.
+// Splits a template into tokens: text, and the tokens between {{ and }} and between {% and %}.
 //
-// White space around tags goes as transformers sets it: the line end after a block, and the spaces before a block that
-// begins its line ("trim_blocks" and "lstrip_blocks"); "-" and "+" beside a tag decide for that tag. Comments and "raw"
-// blocks are resolved here. A pure function, for any thread.
+// White space around tags is removed with the options that transformers sets, "trim_blocks" and "lstrip_blocks": the
+// line end after a block, and the spaces before a block that begins its line. "-" and "+" override them for one tag.
+// Comments and "raw" blocks are resolved here. A pure function, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -26,22 +26,21 @@ enum class TokenKind : std::uint8_t {
   kInteger,
   kFloat,
   kOperator,
-  kEnd,  // of the template
+  kEnd,  // the end of the template
 };
 
 struct Token {
   TokenKind kind{};
-  std::string text{};  // what it means: a string's content without its quotes
+  std::string text{};  // the source text; for kString, the content without quotes and escapes
   std::size_t line = 1;
 
   [[nodiscard]] bool is(TokenKind other, std::string_view words) const { return kind == other && text == words; }
 };
 
-// Returns the tokens, of which the last is kEnd. `source` must be UTF-8. Returns kInvalidModel with the line of a
-// fault.
+// Returns the tokens; the last one is kEnd. `source` must be UTF-8. Returns kInvalidModel, naming the line.
 [[nodiscard]] core::Result<std::vector<Token>> split_into_tokens(std::string_view source);
 
-// A status about a line of a template.
+// Returns an error about a line of a template.
 [[nodiscard]] core::Status fault_at(std::size_t line, std::string_view fault,
                                     core::StatusCode code = core::StatusCode::kInvalidModel);
 

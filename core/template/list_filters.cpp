@@ -1,4 +1,4 @@
-// Filters that make a list, a text of a list, or one value of all.
+// Filters that return a list, the text of a list, or one value computed from all items.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,8 @@ Result<Value> as_list_filter(Run& run, const Value& value, const Arguments& give
 Result<Value> items_filter(Run& run, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("items", given, {}));
   if (value.is_undefined()) return run.iterator({});
-  if (!value.is_dictionary()) return mistake(fmt::format("the filter 'items' of {}", name_of(value.kind())));
+  if (!value.is_dictionary())
+    return mistake(fmt::format("the filter 'items' takes a dictionary, not {}", name_of(value.kind())));
   Items pairs;
   for (const auto& [key, member] : value.as_members())
     pairs.push_back(Value::sequence({key, member}, Kind::kTuple));
@@ -65,7 +66,7 @@ Result<Value> reversed_filter(Run& run, const Value& value, const Arguments& giv
   return run.text(std::move(text));
 }
 
-// The values by which a list is ordered. `by` is an attribute, or undefined for the items themselves.
+// Returns the sort keys of a list. `by` is an attribute path, or undefined to use the items themselves.
 Result<Items> order_keys(Run& run, const Items& items, const Value& by, bool with_case) {
   Items keys;
   for (const Value& item : items) {
@@ -79,14 +80,14 @@ Result<Items> order_keys(Run& run, const Items& items, const Value& by, bool wit
     }
     keys.push_back(std::move(key));
   }
-  // Compared once here, so that sorting cannot fail.
+  // Keys without an order are refused here, so that sorting cannot fail.
   const bool are_texts = std::ranges::all_of(keys, [](const Value& key) { return key.is_text(); });
   const bool are_numbers = std::ranges::all_of(keys, [](const Value& key) { return key.is_number(); });
-  if (!are_texts && !are_numbers) return unknown("ordering others than texts or numbers is not supported");
+  if (!are_texts && !are_numbers) return unknown("only texts or numbers can be sorted; other values are not supported");
   return keys;
 }
 
-// The positions of items in the order of their keys.
+// Returns the positions of the items in the order of their keys.
 Result<std::vector<std::size_t>> order_of(Run& run, const Items& items, const Value& by, bool with_case, bool reverse) {
   LB_ASSIGN_OR_RETURN(const Items keys, order_keys(run, items, by, with_case));
   std::vector<std::size_t> order(items.size());
@@ -112,7 +113,8 @@ Result<Value> sorted_filter(Run& run, const Value& value, const Arguments& given
 
 Result<Value> dictsort_filter(Run& run, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("dictsort", given, {"case_sensitive", "by", "reverse"}));
-  if (!value.is_dictionary()) return mistake(fmt::format("the filter 'dictsort' of {}", name_of(value.kind())));
+  if (!value.is_dictionary())
+    return mistake(fmt::format("the filter 'dictsort' takes a dictionary, not {}", name_of(value.kind())));
   const bool by_value = bound[1].is_text() && bound[1].as_text() == "value";
   Items keys;
   for (const auto& [key, member] : value.as_members())

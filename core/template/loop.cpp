@@ -16,13 +16,13 @@ Value number_of(std::size_t number) {
   return Value::integer(static_cast<std::int64_t>(number));
 }
 
-// The argument whose turn it is.
+// loop.cycle(): returns the argument for the current iteration.
 Result<Value> cycle_of_loop(Run& /*run*/, const Value& self, const Arguments& given) {
-  if (given.positional.empty() || !given.named.empty()) return mistake("loop.cycle() takes one value or more");
+  if (given.positional.empty() || !given.named.empty()) return mistake("loop.cycle() takes one or more values");
   return given.positional[self.as_loop().index % given.positional.size()];
 }
 
-// Whether the arguments differ from those of the last call.
+// loop.changed(): returns whether the arguments differ from those of the last call.
 Result<Value> changed_of_loop(Run& /*run*/, const Value& self, const Arguments& given) {
   LoopState& loop = self.as_loop();
   const bool first = !loop.has_compared;
@@ -45,7 +45,7 @@ Result<Value> loop_attribute(LoopState& loop, std::string_view name) {
   if (name == "first") return Value::boolean(loop.index == 0);
   if (name == "last") return Value::boolean(loop.index + 1 == count);
   if (name == "length") return number_of(count);
-  // Loops in each other count as deeper only if they are recursive.
+  // In Jinja, only recursive loops increase the depth.
   if (name == "depth") return number_of(1);
   if (name == "depth0") return number_of(0);
   if (name == "previtem" && loop.index > 0) return loop.items[loop.index - 1];

@@ -8,7 +8,7 @@
 
 namespace latebind::templates {
 
-// Returns the attribute; undefined for previtem and nextitem at the ends, and for unknown names.
+// Returns the attribute. Returns undefined for previtem at the first item, nextitem at the last one, and unknown names.
 [[nodiscard]] core::Result<Value> loop_attribute(LoopState& loop, std::string_view name);
 
 }  // namespace latebind::templates

@@ -1,4 +1,4 @@
-// The operators of expressions, as Python computes them. Pure functions of a run.
+// The operators of expressions, with Python's semantics. Call them from the thread of the run.
 #pragma once
 
 #include "core/result.h"
@@ -7,13 +7,14 @@
 
 namespace latebind::templates {
 
-// a + b, and so on: of numbers, texts and lists.
+// Returns the result of an arithmetic operator, a + b for example, on numbers, texts or lists. Returns kInvalidModel
+// for operands that Python refuses, and kUnsupported for integers beyond 64 bits.
 [[nodiscard]] core::Result<Value> apply(Run& run, Operator operation, const Value& a, const Value& b);
-// -number. Returns kUnsupported for an integer beyond 64 bits.
+// Returns -number. Returns kUnsupported for an integer beyond 64 bits.
 [[nodiscard]] core::Result<Value> negative(const Value& number);
-// a == b, a < b, a in b, and so on.
+// Returns the result of a comparison: a == b, a < b, a in b, and so on.
 [[nodiscard]] core::Result<bool> compare(Run& run, Operator operation, const Value& a, const Value& b);
-// Whether a < b. Returns kInvalidModel for kinds that have no order.
+// Returns whether a < b. Returns kInvalidModel for kinds without an order.
 [[nodiscard]] core::Result<bool> is_less(const Value& a, const Value& b);
 
 }  // namespace latebind::templates

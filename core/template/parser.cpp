@@ -31,8 +31,8 @@ class StatementParser {
  public:
   explicit StatementParser(TokenReader& tokens) : tokens_(tokens), expressions_(tokens) {}
 
-  // Statements up to a block that begins with one of these words, which is not passed; to the template's end without
-  // words.
+  // Parses statements up to a block that begins with one of these words, which is not consumed, or, without words, to
+  // the end of the template.
   Result<Body> body(Words ends, std::size_t begin_line) {
     const TokenReader::Level level(tokens_);
     LB_RETURN_IF_ERROR(tokens_.check_depth());
@@ -90,11 +90,11 @@ class StatementParser {
     if (std::ranges::find(kRefusedStatements, word) != kRefusedStatements.end()) {
       return fault_at(read.line, fmt::format("the statement '{}' is not supported", word), StatusCode::kUnsupported);
     }
-    return fault_at(read.line, fmt::format("{} is no statement here", core::quoted(word)));
+    return fault_at(read.line, fmt::format("{} is not a statement here", core::quoted(word)));
   }
 
   Status end_of_block() { return tokens_.expect(TokenKind::kBlockEnd, "'%}'"); }
-  // Passes "{% endfor %}".
+  // Consumes "{% endfor %}", or the end of another block.
   Status pass_end() {
     tokens_.take();
     tokens_.take();
@@ -160,7 +160,7 @@ class StatementParser {
     read.kind = StatementKind::kSetBlock;
     if (!read.target.parts.empty()) return fault_at(read.line, "a block is assigned to several names");
     if (tokens_.is_operator("|")) {
-      // The name cannot be one of the template's.
+      // No template can define this name.
       auto text = std::make_unique<Expression>(Expression{.kind = ExpressionKind::kName, .line = read.line});
       text->name = kBlockText;
       LB_ASSIGN_OR_RETURN(read.expression, expressions_.filters(std::move(text)));

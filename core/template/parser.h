@@ -1,4 +1,4 @@
-// Parses a template. A pure function, for any thread.
+// Parses a template into its syntax tree. A pure function; any thread may call it.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace latebind::templates {
 
-// Returns the statements of a template in UTF-8. Blocks and expressions may be nested `depth_max` deep. Returns
-// kInvalidModel, or kUnsupported for statements that are known elsewhere, with the line.
+// Returns the statements of `source`, which must be UTF-8. Blocks and expressions may be nested `depth_max` deep.
+// Returns kInvalidModel, or kUnsupported for a statement of Jinja that Latebind does not support; both name the line.
 [[nodiscard]] core::Result<Body> parse_statements(std::string_view source, std::size_t depth_max);
 
 }  // namespace latebind::templates

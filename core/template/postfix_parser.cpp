@@ -1,4 +1,4 @@
-// The part of ExpressionParser that comes after a value: attributes, items, calls, filters and tests; and targets.
+// The part of ExpressionParser for what follows a value (attributes, items, calls, filters and tests), and for targets.
 #include <fmt/format.h>
 
 #include <algorithm>

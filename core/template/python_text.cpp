@@ -28,7 +28,7 @@ char32_t decode(std::string_view character) {
   return core::decode_utf8(p);
 }
 
-// The last character of a text that is not empty.
+// Returns the last code point of a non-empty text.
 std::string_view last_of(std::string_view text) {
   std::size_t begin = text.size() - 1;
   while (begin > 0 && core::is_utf8_continuation(text[begin]))
@@ -52,7 +52,7 @@ bool is_without_case(char32_t c) {
          (c >= 0xFE00 && c < 0xFE70);
 }
 
-// What repr() escapes beyond ASCII: controls, spaces other than U+0020, marks of formatting, and private characters.
+// The non-ASCII characters that repr() escapes: controls, spaces, format characters and private-use characters.
 bool is_printable(char32_t c) {
   if (c < 0x20 || c == 0x7F) return false;
   if (c < 0xA1) return c < 0x7F;
@@ -180,7 +180,7 @@ std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends)
 std::string replace(std::string_view text, std::string_view old_part, std::string_view new_part, std::size_t most) {
   std::string replaced;
   if (old_part.empty()) {
-    // The new part comes before every character and at the end.
+    // As in Python, an empty old part matches before every character and at the end.
     for (const std::string_view character : code_points_of(text)) {
       if (most > 0) replaced += new_part;
       most -= most > 0 ? 1 : 0;
@@ -229,7 +229,7 @@ std::vector<std::size_t> slice_indices(const SliceBounds& slice, std::size_t siz
   const std::int64_t high = forwards ? count : count - 1;
   const std::int64_t begin = slice.begin ? clamped(*slice.begin, count, low, high) : forwards ? low : high;
   const std::int64_t end = slice.end ? clamped(*slice.end, count, low, high) : forwards ? high : low;
-  // A longer step than the whole selects one item, and cannot overflow then.
+  // A step beyond the size selects one item. Clamping it prevents an overflow.
   const std::int64_t step = std::clamp(slice.step, -count - 1, count + 1);
   std::vector<std::size_t> indices;
   for (std::int64_t i = begin; forwards ? i < end : i > end; i += step)

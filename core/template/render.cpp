@@ -41,7 +41,7 @@ Result<Run::Flow> Run::render_body(const Body& statements, Scope& scope, std::st
     LB_RETURN_IF_ERROR(spend(1));
     auto flow = render_one(statement, scope, out);
     if (!flow.ok()) {
-      // The innermost statement has the line already.
+      // The innermost statement has already added its line.
       const Status status = std::move(flow).status();
       return status.message().starts_with("line ") ? status : fault_at(statement.line, status.message(), status.code());
     }
@@ -117,7 +117,7 @@ Result<Run::Flow> Run::render_for(const Statement& loop, Scope& scope, std::stri
   }
   LoopState state{.items = items};
   for (; state.index < items.size(); ++state.index) {
-    // Each turn begins with the names of the blocks around the loop.
+    // Each iteration has a fresh scope within that of the enclosing block.
     Scope turn{.parent = &scope};
     turn.set("loop", Value::loop(&state));
     LB_RETURN_IF_ERROR(assign(loop.target, items[state.index], turn));
@@ -157,9 +157,9 @@ Status Run::assign(const Target& target, Value value, Scope& scope) {
   }
   const Value* const space = scope.find(target.name);
   if (space == nullptr || !space->is(Kind::kNamespace)) {
-    return mistake(fmt::format("{} is no namespace, which alone has attributes to set", core::quoted(target.name)));
+    return mistake(fmt::format("cannot set an attribute of {}, which is not a namespace", core::quoted(target.name)));
   }
-  // What belongs to a block must not outlive it there.
+  // In a namespace, such a value could outlive its block.
   if (value.is(Kind::kNamespace) || value.is(Kind::kLoop) || value.is(Kind::kCallable)) {
     return unknown(fmt::format("{} in a namespace is not supported", name_of(value.kind())));
   }

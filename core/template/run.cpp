@@ -22,7 +22,7 @@ constexpr std::size_t kListDepthMax = 64;
 constexpr std::size_t kBytesPerStep = 64;
 constexpr std::size_t kNamesPerStep = 16;  // that are searched for one
 
-// Whether the value may live no longer than the block that made it.
+// Returns whether the value must not outlive the block that made it.
 bool ends_with_block(const Value& value) {
   return value.is(Kind::kNamespace) || value.is(Kind::kLoop) || value.is(Kind::kCallable);
 }
@@ -85,9 +85,9 @@ Result<Value> Run::list(Items items, Kind kind) {
 
 Status Run::check_whole(const Value& value) const {
   if (value.depth() > kListDepthMax) return mistake(fmt::format("lists are nested deeper than {}", kListDepthMax));
-  // One list may be in others many times.
+  // Lists can share items, so a small value may be large to traverse.
   if (value.weight() <= std::min(limits_.steps, limits_.output_bytes / kBytesPerStep)) return {};
-  return {StatusCode::kTextTooLong, "a list with too much in it"};
+  return {StatusCode::kTextTooLong, "a list has too much content"};
 }
 
 Status Run::check_items(const Items& items) {

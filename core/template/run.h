@@ -1,6 +1,8 @@
-// Run: one rendering of a template: its names, its limits, and how statements and expressions are computed.
+// Run: one rendering of a template. It evaluates statements and expressions, and enforces the limits.
 //
-// For one thread. Everything in it belongs to the rendering that made it.
+// For one thread. A Run and the values of its template live no longer than the call of Template::render() that made
+// them. All its functions return kInvalidModel for an operation that the values do not allow, kUnsupported for a
+// construct that Latebind does not support, and kTextTooLong beyond the limits.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +21,7 @@ namespace latebind::templates {
 
 class Run;
 
-// The names of a block, within those of the blocks around it.
+// The variables of a block. find() also searches the enclosing blocks.
 struct Scope {
   const Scope* parent = nullptr;
   std::vector<std::pair<std::string, Value>> names{};
@@ -33,7 +35,8 @@ struct Arguments {
   std::vector<std::pair<std::string, Value>> named{};
 };
 
-// A filter, whose `self` is what it is applied to; a method; or a function of the template's, without `self`.
+// A filter or a method, which is called with the value it applies to as `self`, or a global function, whose `self` is
+// undefined.
 struct Function {
   std::string_view name;
   core::Result<Value> (*call)(Run& run, const Value& self, const Arguments& given) = nullptr;
@@ -44,10 +47,10 @@ struct Test {
 };
 
 struct Callable {
-  // A macro and the scope in which it was defined, which lives longer than it.
+  // For a macro: its statement, and the scope in which it was defined, which outlives it.
   const Statement* macro = nullptr;
   const Scope* scope = nullptr;
-  // Otherwise a function or a method of `self`.
+  // Otherwise: a global function, or a method and its object.
   const Function* function = nullptr;
   Value self{};
 };
@@ -66,30 +69,32 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // Appends the text of the statements.
+  // Appends the text of the statements to `out`.
   [[nodiscard]] core::Status render(const Body& statements, Scope& scope, std::string& out);
   [[nodiscard]] core::Result<Value> evaluate(const Expression& expression, const Scope& scope);
 
   // Calls a macro, a function or a method.
   [[nodiscard]] core::Result<Value> call(const Value& callable, const Arguments& given);
-  // object.name, and object[key]: undefined if there is none.
+  // Return object.name and object[key], or undefined if the object has no such member.
   [[nodiscard]] core::Result<Value> attribute(const Value& object, std::string_view name);
   [[nodiscard]] core::Result<Value> item(const Value& object, const Value& key);
-  // What a loop over the value meets. An iterator is empty afterwards.
+  // Returns the items that a loop over the value visits. An iterator is empty afterwards.
   [[nodiscard]] core::Result<Items> items_of(const Value& value);
 
-  // Counts work against the limit.
+  // Counts `steps` against Limits::steps.
   [[nodiscard]] core::Status spend(std::size_t steps);
-  // A text, list or dictionary as a value, if the limits allow it. Items of a list are values that outlive their block.
+  // Return a text, list, iterator or dictionary as a value. They refuse one beyond the limits, and items that do not
+  // outlive
+  // their block (macros, `loop` and namespaces).
   [[nodiscard]] core::Result<Value> text(std::string text);
   [[nodiscard]] core::Result<Value> list(Items items, Kind kind = Kind::kList);
   [[nodiscard]] core::Result<Value> iterator(Items items);
   [[nodiscard]] core::Result<Value> dictionary(Members members);
   [[nodiscard]] core::Status check_size(std::size_t bytes);
   [[nodiscard]] core::Status check_items(const Items& items);
-  // Refuses a list or dictionary that is nested too deeply, or that is too much to look at.
+  // Refuses a list or dictionary that is nested too deeply, or that would take too many steps to traverse.
   [[nodiscard]] core::Status check_whole(const Value& value) const;
-  // Counts the work of looking at the whole value.
+  // Counts the steps of traversing the whole value.
   [[nodiscard]] core::Status look_at(const Value& value) { return spend(value.weight()); }
 
   [[nodiscard]] const Clock& now() const { return now_; }
@@ -126,15 +131,17 @@ class Run {
   std::size_t depth_ = 0;
 };
 
-// The arguments by the names of the parameters, in their order; undefined for one that is not given. `what` is the
-// function in messages.
+// Returns the arguments in the order of `parameters`; an argument that is not given is undefined. `what` names the
+// function in messages. Returns kInvalidModel for surplus
+// arguments, and kUnsupported for unknown ones.
 [[nodiscard]] core::Result<Items> bind(std::string_view what, const Arguments& given,
                                        std::initializer_list<std::string_view> parameters);
 
-// An error that the values of a template cause, and one for what is not known here.
+// Return an error that the values of a template cause (kInvalidModel), and one for a construct that Latebind does not
+// support (kUnsupported).
 [[nodiscard]] core::Status mistake(std::string text);
 [[nodiscard]] core::Status unknown(std::string text);
-// The error for a value that is used although it is not defined.
+// Returns the error for the use of an undefined value.
 [[nodiscard]] core::Status is_not_defined(const Value& value);
 
 }  // namespace latebind::templates

@@ -1,4 +1,4 @@
-// Run::Level: one more level of nesting for as long as it lives. Only Run's own sources include it.
+// Run::Level: adds one level of nesting while it exists. Only the sources of Run include this header.
 #pragma once
 
 #include <fmt/format.h>

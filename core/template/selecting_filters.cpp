@@ -1,4 +1,4 @@
-// Filters that look at each item of a list by itself: map, select, reject, selectattr and rejectattr.
+// Filters that treat each item of a list separately: map, select, reject, selectattr and rejectattr.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using core::Result;
 
 namespace {
 
-// The arguments without the first `count`.
+// Returns the arguments without the first `count`.
 Arguments without_first(const Arguments& given, std::size_t count) {
   Arguments rest = given;
   rest.positional.erase(rest.positional.begin(), rest.positional.begin() + static_cast<std::ptrdiff_t>(count));
@@ -27,7 +27,7 @@ Arguments without_first(const Arguments& given, std::size_t count) {
 }
 
 Result<Value> map_filter(Run& run, const Value& value, const Arguments& given) {
-  // As in Jinja, of what is empty nothing is looked at, whatever it is.
+  // As in Jinja, an empty value of any kind gives no items, and the arguments are not checked.
   if (!is_true(value)) return run.iterator({});
   LB_ASSIGN_OR_RETURN(const Items items, run.items_of(value));
   Items mapped;
@@ -49,15 +49,15 @@ Result<Value> map_filter(Run& run, const Value& value, const Arguments& given) {
   return run.iterator(std::move(mapped));
 }
 
-// Keeps the items that are true, or that pass the test of the arguments; or those that do not. With `by_attribute`,
-// the first argument is what of an item is tested.
+// Keeps the items that are true, or that pass the test in the arguments, or rejects them. With `by_attribute`, the
+// first argument is the attribute that is tested.
 Result<Value> choose(Run& run, const Value& value, const Arguments& given, bool keeps, bool by_attribute) {
   if (!is_true(value)) return run.iterator({});
   const std::size_t first = by_attribute ? 1 : 0;
   if (given.positional.size() < first) return mistake("the name of an attribute is missing");
   LB_ASSIGN_OR_RETURN(const Items items, run.items_of(value));
   const bool has_test = given.positional.size() > first;
-  if (has_test && !given.positional[first].is_text()) return mistake("the name of a test is no text");
+  if (has_test && !given.positional[first].is_text()) return mistake("the name of a test is not a text");
   const Arguments rest = without_first(given, std::min(first + 1, given.positional.size()));
   Items kept;
   for (const Value& item : items) {
@@ -104,7 +104,7 @@ std::span<const Function> selecting_filters() {
 
 Result<Value> attribute_of(Run& run, const Value& object, const Value& path) {
   if (path.is_integer()) return run.item(object, path);
-  if (!path.is_text()) return mistake(fmt::format("{} as the name of an attribute", name_of(path.kind())));
+  if (!path.is_text()) return mistake(fmt::format("the name of an attribute is {}, not a text", name_of(path.kind())));
   Value found = object;
   for (const std::string_view part : split_at(path.as_text(), ".", path.as_text().size(), false)) {
     std::int64_t index = 0;

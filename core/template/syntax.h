@@ -17,24 +17,24 @@ using ExpressionPtr = std::unique_ptr<const Expression>;
 enum class ExpressionKind : std::uint8_t {
   kConstant,   // `constant`
   kName,       // `name`
-  kList,       // of `parts`
-  kTuple,      // of `parts`
-  kDict,       // keys and values by turns in `parts`
-  kAttribute,  // `name` of the one part
-  kItem,       // of the first part, by the second
-  kSlice,      // of the first part: begin, end and step, each of which may be null
-  kCall,       // of the one part, with `arguments`
+  kList,       // its items are `parts`
+  kTuple,      // likewise
+  kDict,       // `parts` has keys and values alternately
+  kAttribute,  // the attribute `name` of the one part
+  kItem,       // the item of the first part at the second one
+  kSlice,      // a slice of the first part; the others are begin, end and step, each of which may be null
+  kCall,       // calls the one part with `arguments`
   kFilter,     // `name` applied to the one part, with `arguments`
-  kTest,       // likewise
+  kTest,       // the test `name` of the one part, with `arguments`
   kNot,
   kNegative,
   kPositive,
   kAnd,
   kOr,
-  kBinary,     // `operators.front()` of two parts
-  kCompare,    // `operators` between the parts
-  kConcat,     // the texts of all parts
-  kCondition,  // the first part if the second holds, else the third, which may be null
+  kBinary,     // `operators.front()` applied to two parts
+  kCompare,    // a chain of comparisons, with `operators` between the parts
+  kConcat,     // joins the texts of all parts
+  kCondition,  // the first part if the second one is true, otherwise the third one, which may be null
 };
 
 enum class Operator : std::uint8_t {
@@ -54,7 +54,7 @@ enum class Operator : std::uint8_t {
   kNotIn,
 };
 
-// An argument of a call; without a name, it is given by its position.
+// An argument of a call. It is positional if `name` is empty.
 struct GivenArgument {
   std::string name{};
   ExpressionPtr value{};
@@ -63,7 +63,7 @@ struct GivenArgument {
 struct Expression {
   ExpressionKind kind{};
   std::size_t line = 1;
-  std::size_t height = 1;  // of the tree from here down
+  std::size_t height = 1;  // the height of this subtree
   Value constant{};
   std::string name{};
   std::vector<Operator> operators{};
@@ -71,7 +71,7 @@ struct Expression {
   std::vector<GivenArgument> arguments{};
 };
 
-// What a value is assigned to: a name, an attribute of a namespace, or several names.
+// The target of an assignment: a name, an attribute of a namespace, or several targets.
 struct Target {
   std::string name{};
   std::string attribute{};
@@ -81,7 +81,7 @@ struct Target {
 struct Statement;
 using Body = std::vector<Statement>;
 
-// The name by which the filters of a block that is assigned call its text. No template can have it.
+// The name of a block's text inside the filters of "{% set x | filter %}". No template can use this name.
 inline constexpr const char* kBlockText = "(block)";
 
 struct Branch {
@@ -98,10 +98,10 @@ enum class StatementKind : std::uint8_t {
   kPrint,     // `expression`
   kIf,        // `branches`
   kFor,       // `target` in `expression`, if `condition`; the second branch is "else"
-  kSet,       // `target` to `expression`
-  kSetBlock,  // `target` to the text of the body, after filters that take kConstant of `expression`
-  kMacro,     // `text` with `parameters`
-  kScope,     // the body, whose names end with it
+  kSet,       // assigns `expression` to `target`
+  kSetBlock,  // assigns the text of the body to `target`, after the filters in `expression` (see kBlockText)
+  kMacro,     // defines the macro `text` with `parameters`
+  kScope,     // runs the body; its variables end with it
   kBreak,
   kContinue,
 };
@@ -114,7 +114,7 @@ struct Statement {
   ExpressionPtr condition{};
   Target target{};
   std::vector<Parameter> parameters{};
-  std::vector<Branch> branches{};  // of all but kIf, the body is in the first
+  std::vector<Branch> branches{};  // except for kIf, the first one has the body
 };
 
 }  // namespace latebind::templates

@@ -1,9 +1,9 @@
-// Template: a text with instructions, in the part of the Jinja language that chat templates use.
+// Template: a template in the subset of the Jinja language that chat templates use.
 //
-// It gives the text that transformers' apply_chat_template() gives: statements if, for, set, macro, generation, break
-// and continue; namespaces; filters, tests and methods by their names (filters.h, tests.h, methods.h); white space as
-// lexer.h says. Whatever it does not know is refused by name. A template can do nothing but compute its text: it reads
-// no file, calls nothing outside, and ends within the limits of steps, depth and size.
+// The rendered text is that of transformers' apply_chat_template(). The subset has the statements if, for, set, macro,
+// generation, break and continue; namespaces; and the filters, tests and methods of filters.h, tests.h and methods.h.
+// lexer.h defines the treatment of white space. A construct outside the subset is an error that names it. A template
+// can only compute its text: it reads no files, calls nothing outside, and is limited in steps, depth and size.
 //
 // Immutable after parsing; any thread may render it.
 #pragma once
@@ -24,30 +24,31 @@ namespace latebind::templates {
 
 struct Limits {
   std::size_t source_bytes = std::size_t{1} << 20;
-  // Of blocks in each other, of parts of an expression in each other, and of both while the template is rendered.
+  // The nesting of blocks, of the parts of an expression, and of both together during rendering.
   std::size_t depth = 200;
-  // The evaluated expressions and statements, and one for every 64 bytes of text and every item of a list that is made.
+  // The number of evaluated expressions and statements, plus one step for every 64 bytes of text and every list item
+  // that the template makes.
   std::size_t steps = 2'000'000;
-  // Of the result, and of every text on the way to it.
+  // The size of the result, and of every intermediate text.
   std::size_t output_bytes = std::size_t{64} << 20;
 };
 
 using Variables = std::vector<std::pair<std::string, Value>>;
-// The local time, for strftime_now(). Without it, that function is not defined.
+// Returns the local time, for strftime_now(). If it is empty, that function is undefined.
 using Clock = std::function<std::tm()>;
 
 class Template {
  public:
-  // Returns kInvalidModel for a damaged template, and kUnsupported for a statement that is not known; both name the
-  // line.
+  // Parses a template, which must be UTF-8. Returns kInvalidModel for a syntax error, and kUnsupported for an unknown
+  // statement; both name the line.
   [[nodiscard]] static core::Result<Template> parse(std::string_view source, const Limits& limits = {});
   Template(Template&&) noexcept;
   Template& operator=(Template&&) noexcept;
   ~Template();
 
-  // Returns the text. Returns kInvalidModel for an operation that its values do not allow, kUnsupported for a filter, a
-  // test, a method or a function that is not known, kInvalidArgument with the template's own words if it calls
-  // raise_exception(), and kTextTooLong if the limits end first; all name the line.
+  // Returns the rendered text. Returns kInvalidModel for an operation that its values do not allow; kUnsupported for an
+  // unknown filter, test, method or function; kInvalidArgument with the template's message if it calls
+  // raise_exception(); and kTextTooLong beyond the limits. All name the line.
   [[nodiscard]] core::Result<std::string> render(const Variables& variables, const Clock& now = {}) const;
 
  private:

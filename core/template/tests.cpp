@@ -55,7 +55,7 @@ bool is_number_value(const Value& value) {
   return value.is_number();
 }
 
-// What has a length and items. Views of dictionaries have no items by position.
+// The values with a length and indices. Views of dictionaries have no indices.
 bool is_sequence_value(const Value& value) {
   return value.is_undefined() || is_string(value) || value.is_dictionary() ||
          (value.is_sequence() && !value.is(Kind::kView));
@@ -102,7 +102,7 @@ Result<bool> is_same(Run& /*run*/, const Value& value, const Arguments& given) {
   return value.kind() == bound[0].kind() && are_equal(value, bound[0]);
 }
 
-// Whether the text has letters, all in this case.
+// Returns whether the text has letters, all of them in this case.
 template <Case kCase>
 Result<bool> is_in_case(Run& /*run*/, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("a test", given, {}));

@@ -10,7 +10,7 @@
 
 namespace latebind::templates {
 
-// Returns kUnsupported for a test that is not known.
+// Returns whether the test `name` holds for `value`. Returns kUnsupported for an unknown test, and the test's errors.
 [[nodiscard]] core::Result<bool> apply_test(Run& run, std::string_view name, const Value& value,
                                             const Arguments& given);
 

@@ -1,4 +1,4 @@
-// Filters that give a text.
+// Filters that return a text.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kIndentMax = 1024;
 
-// The text of a filter's value.
+// Returns the text of a filter's value.
 Result<std::string> filtered_text(std::string_view filter, const Value& value) {
   if (value.is(Kind::kMarkup)) {
     return unknown(fmt::format("the filter '{}' of a text that is marked as safe is not supported", filter));
@@ -49,7 +49,7 @@ Result<Value> capitalize_filter(Run& run, const Value& value, const Arguments& g
   return filtered_in_case(run, "capitalize", value, given, Case::kCapitalized);
 }
 
-// Each word begins with a capital letter, where words are what white space, hyphens and opening brackets separate.
+// Capitalizes each word. White space, hyphens and opening brackets separate words.
 Result<Value> title_filter(Run& run, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("title", given, {}));
   LB_ASSIGN_OR_RETURN(const std::string text, filtered_text("title", value));

@@ -26,7 +26,7 @@ Status is_no_text(std::string_view method, const Value& value) {
   return mistake(fmt::format("{} of {}, not of a text", method, name_of(value.kind())));
 }
 
-// The number of a "maxsplit" or "count": all for an absent one and for a negative one.
+// Returns the number in "maxsplit" or "count". An absent or negative one means no limit.
 Result<std::size_t> most_of(std::string_view method, const Value& value) {
   if (value.is_undefined()) return kAll;
   if (!value.is_integer()) return mistake(fmt::format("{} of a number that is {}", method, name_of(value.kind())));
@@ -113,7 +113,7 @@ Result<Value> rpartition_of_text(Run& run, const Value& self, const Arguments& g
   return partition_at(run, "rpartition()", self, given, true);
 }
 
-// Whether the text has one of the parts, a text or a tuple of texts, at one end.
+// Returns whether the text begins or ends with `part`, which is a text or a tuple of alternatives.
 Result<Value> has_end(std::string_view method, const Value& self, const Arguments& given, bool at_end) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind(method, given, {"prefix"}));
   const auto has = [&](const Value& part) {
@@ -184,7 +184,7 @@ Result<Value> capitalize_of_text(Run& run, const Value& self, const Arguments& g
   return in_case_of(run, "capitalize()", self, given, Case::kCapitalized);
 }
 
-// The position of a part in code points, or -1.
+// Returns the position of a part in code points, or -1.
 Result<std::int64_t> position(std::string_view method, const Value& self, const Arguments& given, bool last) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind(method, given, {"sub"}));
   if (!bound[0].is_text()) return is_no_text(method, bound[0]);
@@ -233,7 +233,8 @@ Result<Value> join_of_text(Run& run, const Value& self, const Arguments& given) 
   return Value::text(std::move(joined));
 }
 
-// Whether the text has characters, all of which are of a kind. Which others than ASCII are is not known here.
+// Returns whether the text is not empty and all its characters are of a class. The classes of non-ASCII characters are
+// not supported.
 Result<Value> all_are(std::string_view method, const Value& self, const Arguments& given, bool (*is_one)(char)) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind(method, given, {}));
   const std::string& text = self.as_text();

@@ -9,7 +9,7 @@
 namespace latebind::templates {
 
 [[nodiscard]] std::span<const Function> text_methods();
-// Methods of Python's str that are not known here.
+// Methods of Python's str that Latebind does not support.
 [[nodiscard]] std::span<const std::string_view> refused_text_methods();
 
 }  // namespace latebind::templates

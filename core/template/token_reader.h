@@ -1,4 +1,4 @@
-// TokenReader: the tokens of a template, read one after the other, with the limit of nesting. For one thread.
+// TokenReader: reads the tokens of a template in order, and limits nesting. For one thread.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ class TokenReader {
  public:
   TokenReader(std::vector<Token> tokens, std::size_t depth_max) : tokens_(std::move(tokens)), depth_max_(depth_max) {}
 
-  // The token here, which is kEnd at the end, and the one after it.
+  // Return the current token, which is kEnd at the end, and the one after it.
   [[nodiscard]] const Token& here() const { return tokens_[at_]; }
   [[nodiscard]] const Token& after() const { return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_]; }
   [[nodiscard]] std::size_t line() const { return here().line; }
@@ -30,7 +30,7 @@ class TokenReader {
     if (!is(TokenKind::kEnd)) ++at_;
     return taken;
   }
-  // Passes the token if it is this one.
+  // Consume the current token if it is this one. They return whether they did.
   bool pass_operator(std::string_view text) { return is_operator(text) && pass(); }
   bool pass_name(std::string_view text) { return is_name(text) && pass(); }
   [[nodiscard]] core::Status expect_operator(std::string_view text) {
@@ -39,7 +39,7 @@ class TokenReader {
   [[nodiscard]] core::Status expect(TokenKind kind, std::string_view what) {
     return is(kind) && (is(TokenKind::kEnd) || pass()) ? core::Status() : unexpected(what);
   }
-  // The error for the token here, where `wanted` should be.
+  // Returns the error for the current token, in place of which `wanted` is expected.
   [[nodiscard]] core::Status unexpected(std::string_view wanted) const {
     const TokenKind kind = here().kind;
     const bool ends = kind == TokenKind::kPrintEnd || kind == TokenKind::kBlockEnd;
@@ -50,7 +50,7 @@ class TokenReader {
                                                                    : core::quoted(here().text)));
   }
 
-  // One more level of nesting for as long as it lives.
+  // Adds one level of nesting while it exists.
   class Level {
    public:
     explicit Level(TokenReader& reader) : reader_(reader) { ++reader_.depth_; }

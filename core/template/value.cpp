@@ -14,7 +14,7 @@ std::size_t depth_of(const Range& range, DepthOf depth) {
 }
 
 constexpr std::size_t kBytesOfWeight = 64;
-// Sums end here, long before they overflow.
+// Sums saturate here, far below an overflow.
 constexpr std::size_t kWeightMax = std::size_t{1} << 40;
 
 std::size_t weight_of(const Items& items) {

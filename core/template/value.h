@@ -1,7 +1,7 @@
-// Value: a value of a template: text, a number, a list, a dictionary, or something that only a running template has.
+// Value: a value of a template: a text, a number, a list, a dictionary, or an object of a run, such as a macro.
 //
-// Copies share their content, which never changes, except that of a namespace and of an iterator. A value of a running
-// template belongs to that run; other values may be read from any thread.
+// Copies share their content, which is immutable except for namespaces and iterators. A value that a run made must stay
+// on the run's thread and end with it; any thread may read other values.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct Namespace;
 struct Sequence;
 
 enum class Kind : std::uint8_t {
-  kUndefined,  // a name without a value, whose text is empty
+  kUndefined,  // a name without a value; its text is empty
   kNone,
   kBoolean,
   kInteger,
@@ -50,9 +50,9 @@ using Members = std::vector<std::pair<Value, Value>>;
 
 class Value {
  public:
-  // Undefined.
+  // Constructs the undefined value.
   Value() = default;
-  // Undefined, with the name for messages.
+  // Returns an undefined value; `name` is for messages.
   [[nodiscard]] static Value undefined(std::string name);
   [[nodiscard]] static Value none();
   [[nodiscard]] static Value boolean(bool truth);
@@ -76,16 +76,16 @@ class Value {
   [[nodiscard]] bool is_dictionary() const { return kind_ == Kind::kDict; }
   [[nodiscard]] bool is_integer() const { return kind_ == Kind::kInteger || kind_ == Kind::kBoolean; }
   [[nodiscard]] bool is_number() const { return is_integer() || kind_ == Kind::kFloat; }
-  // A list, tuple, range or view.
+  // Returns whether this is a list, tuple, range or view.
   [[nodiscard]] bool is_sequence() const { return kind_ >= Kind::kList && kind_ <= Kind::kView; }
 
-  // The following require a value of this kind, except as they say.
+  // The following require a value of their kind, except where a comment lists more kinds.
   [[nodiscard]] bool as_boolean() const { return std::get<bool>(content_); }
-  // Of a boolean, 0 or 1.
+  // Integers, and booleans as 0 or 1.
   [[nodiscard]] std::int64_t as_integer() const;
-  // Of any number.
+  // All numbers.
   [[nodiscard]] double as_double() const;
-  // Of text, of markup, and the name of what is undefined.
+  // Text, markup, and the name of an undefined value.
   [[nodiscard]] const std::string& as_text() const;
   [[nodiscard]] const Items& as_items() const;
   [[nodiscard]] const Members& as_members() const;
@@ -94,12 +94,12 @@ class Value {
   [[nodiscard]] LoopState& as_loop() const;
   [[nodiscard]] const Callable& as_callable() const;
 
-  // How many lists and dictionaries are nested in each other here; 0 for other values.
+  // Returns the depth of nested lists and dictionaries; 0 for other values.
   [[nodiscard]] std::size_t depth() const;
-  // The work of looking at everything in the value: one for each value in it, counted as often as it is reached, and
-  // one for every 64 bytes of text.
+  // Returns the steps of traversing the whole value: one for each value in it, counted each time it is reached, and one
+  // for every 64 bytes of text.
   [[nodiscard]] std::size_t weight() const;
-  // The member with this key; null if there is none, or if this is no dictionary.
+  // Returns the member with this key; null if there is none, or if this is not a dictionary.
   [[nodiscard]] const Value* find(std::string_view key) const;
   [[nodiscard]] const Value* find(const Value& key) const;
 
@@ -117,7 +117,7 @@ class Value {
 struct Sequence {
   Items items{};
   std::size_t weight = 1;  // see Value::weight()
-  std::size_t depth = 1;   // of nested sequences and dictionaries
+  std::size_t depth = 1;   // see Value::depth()
 };
 struct Dictionary {
   Members members{};
@@ -132,9 +132,9 @@ struct Namespace {
   std::vector<std::pair<std::string, Value>> members{};
 };
 
-// What a kind is called in messages: "text", "a list".
+// Returns the name of a kind in messages: "text", "a list".
 [[nodiscard]] std::string_view name_of(Kind kind);
-// Whether a condition with this value holds.
+// Returns whether the value is true in a condition.
 [[nodiscard]] bool is_true(const Value& value);
 [[nodiscard]] bool are_equal(const Value& a, const Value& b);
 

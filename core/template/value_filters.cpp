@@ -1,4 +1,4 @@
-// Filters that give a number, one value of a list, or another value.
+// Filters that return a number, one item of a list, or another value.
 #include <fmt/format.h>
 
 #include <array>
@@ -115,7 +115,7 @@ Result<Value> absolute_filter(Run& /*run*/, const Value& value, const Arguments&
   return value.as_integer() < 0 ? negative(value) : Value::integer(value.as_integer());
 }
 
-// Rounds to the nearest number, and to an even one where two are equally near.
+// Rounds to nearest, ties to even.
 Result<Value> rounded_filter(Run& /*run*/, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("round", given, {"precision", "method"}));
   const bool is_common = bound[1].is_undefined() || (bound[1].is_text() && bound[1].as_text() == "common");

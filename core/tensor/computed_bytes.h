@@ -1,5 +1,5 @@
-// ComputedBytes: bytes that are computed from others when they are read, such as weights that a file has in a quantized
-// form. Readers of pieces never hold all of them; bytes() is for those that need all at once. Thread-safe.
+// ComputedBytes: bytes that are computed when they are read, such as weights that a file stores quantized. read()
+// computes a part without storing the whole; bytes() is for callers that need all bytes in memory. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ class ComputedBytes {
   ComputedBytes& operator=(const ComputedBytes&) = delete;
   virtual ~ComputedBytes();
 
-  // Computes the bytes from `offset` on, which must be inside. Returns false if what they are computed from cannot be
-  // read, and from then on. Allocates nothing.
+  // Computes the bytes from `offset` on into `to`; they must lie inside. Returns false if their source cannot be read,
+  // and in all later calls. Allocates no memory.
   [[nodiscard]] virtual bool read(std::uint64_t offset, std::span<std::byte> to) const noexcept = 0;
   // Returns the error after read() has returned false.
   [[nodiscard]] virtual Status why_not() const = 0;
 
-  // The place of all bytes in memory. They may be accessed after fill(); before, they are only addresses.
+  // Returns the memory of all bytes, which this object owns. It may be accessed only after fill().
   [[nodiscard]] std::span<const std::byte> bytes() const { return {memory_.get(), size_}; }
   // Computes all bytes, once.
   void fill() const;

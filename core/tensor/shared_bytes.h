@@ -28,7 +28,7 @@ struct FilePart {
   platform::FileRange where{};
   platform::FileIdentity identity{};  // of the mapped file, even if its name now leads to another one
   SharedBytes bytes{};
-  // Set if the bytes are computed when they are read. `bytes` then tells only their number before fill().
+  // Set if the bytes are computed when they are read. Before fill(), only the size of `bytes` is valid then.
   std::shared_ptr<const ComputedBytes> computed = nullptr;
 
   void fill() const {

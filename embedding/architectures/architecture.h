@@ -50,23 +50,23 @@ struct LayerNormModule {
 };
 using VectorModule = std::variant<DenseModule, LayerNormModule>;
 
-// One end of a network: what it computes. Without any of the first five members, it is the text's vector: the tokens'
-// vectors pooled, after `modules` and `normalize`.
+// One end of a network: what it computes. If none of the first five members is set, it is the text's vector: the
+// tokens' vectors pooled, after `modules` and `normalize`.
 struct NetworkEnd {
   bool hidden_states = false;                               // each token's vector, as the encoder returns it
   bool token_vectors = false;                               // each token's vector, after `modules` and `normalize`
   std::optional<ClassifierHead> classifier = std::nullopt;  // a number for each label
   std::optional<VocabularyHead> vocabulary = std::nullopt;  // a number for each entry of the vocabulary
-  std::optional<TokenHead> token = std::nullopt;            // the number of a token, or the difference of two
+  std::optional<TokenHead> token = std::nullopt;            // the logit of one token, or the difference of two
   // With `vocabulary`, returns the numbers of every token instead of their maximum.
   bool terms_of_tokens = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
-  std::string pooler{};  // the network's own layer for pooled vectors; empty: none
+  std::string pooler{};  // the network's pooler layer; empty for none
   std::vector<VectorModule> modules{};
   bool normalize = false;
 };
 
-// What a graph is built for.
+// The purpose for which a graph is built.
 struct NetworkUse {
   // At least one. One forward pass computes all of them, in this order.
   std::vector<NetworkEnd> ends{NetworkEnd()};
@@ -92,12 +92,12 @@ class Network {
   // The length of the longest text, including special tokens.
   [[nodiscard]] virtual std::size_t tokens_max() const = 0;
 
-  // The tasks that the network's own files have low-rank parts for, in the order of their numbers.
+  // Returns the tasks for which the network's files have low-rank parts, in the order of their numbers, from 1.
   [[nodiscard]] virtual std::span<const std::string> tasks() const { return {}; }
 
-  // Builds the graph. Its inputs are `input_ids`, `attention_mask` and, depending on `use`, `token_type_ids`, and if
-  // there are tasks, `task_ids` with the number of a text's task at each of its tokens, from 1, or 0 for none. All are
-  // i64 [batch, tokens], with texts padded at the end. It has one output for each end, which is one of
+  // Builds the graph. Its inputs are `input_ids`, `attention_mask` and, depending on `use`, `token_type_ids`. If
+  // there are tasks, it also has `task_ids`, with the number of a text's task at each of its tokens, or 0 for no task.
+  // All are i64 [batch, tokens], with texts padded at the end. It has one output for each end, which is one of
   //
   //   sentence_embedding  [batch, dimension]
   //   logits              [batch, labels], or [batch, tokens, vocabulary] with `terms_of_tokens`, or [batch, 1] with
@@ -114,7 +114,7 @@ class Network {
 struct Architecture {
   std::string_view model_type;  // in config.json
   std::string_view name;        // for people
-  // What its vectors were compared with, as part of a sentence in the list of models.
+  // The reference of its vectors, as part of a sentence in the list of models.
   std::string_view checked;
   // Which of its variants are not supported, for the same list. Empty if only what every architecture refuses.
   std::string_view refused{};
@@ -122,11 +122,11 @@ struct Architecture {
   TokenizerOfNetwork tokenizer{};
   // Reads config.json, which messages call `file`. Returns kInvalidModel or kUnsupported, naming the key.
   core::Result<std::shared_ptr<const Network>> (*read)(const core::Json& config, const std::filesystem::path& file);
-  // The tensors of the network's own pooler: a linear layer and tanh, of the first token's vector. Empty if the network
-  // has none.
+  // The name of the network's pooler: a linear layer and tanh, applied to the first token's vector. Empty if the
+  // network has no pooler.
   std::string_view pooler{};
-  // The class in modules.json that published files have in place of sentence-transformers' Transformer, and a key that
-  // config.json then has; empty if there is none.
+  // The class that modules.json of published files names in place of sentence-transformers' Transformer, and a key that
+  // config.json then has. Empty if published files name Transformer.
   std::string_view own_module{};
   std::string_view own_module_key{};
   // Null if networks for sequence classification, for masked language modelling, or for language modelling, are not

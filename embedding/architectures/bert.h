@@ -20,7 +20,7 @@ struct BertConfig {
   std::size_t token_type_count = 0;
   std::size_t task_type_count = 0;  // ERNIE: all tokens have the first type
   std::string_view prefix = "bert.";
-  // Longformer: the largest distance to a token that each layer attends to; empty if no layer has a limit.
+  // For Longformer, the largest distance over which each layer attends. Empty if no layer has a limit.
   std::vector<std::size_t> windows{};
 };
 

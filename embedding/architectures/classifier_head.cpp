@@ -34,7 +34,7 @@ Result<ClassifierHead> read_albert_head(const Json& /*config*/, const path& /*fi
 }
 
 Result<ClassifierHead> read_context_head(const Json& config, const path& file) {
-  // Only a width that config.json names twice could differ.
+  // The two widths differ only if config.json has both keys.
   if (const auto* const width = core::find_member(config, "pooler_hidden_size")) {
     const auto* const hidden = core::find_member(config, "hidden_size");
     if (hidden == nullptr || *width != *hidden) {

@@ -18,7 +18,7 @@ using graph::Value;
 using graph::Weight;
 using std::filesystem::path;
 
-// Below "encoder.layer.N.".
+// The names below "encoder.layer.N.".
 constexpr LayerNames kDebertaNames{.attended = "attention.output.dense",
                                    .attended_norm = "attention.output.LayerNorm",
                                    .wide = "intermediate.dense",
@@ -66,7 +66,7 @@ class DebertaBuilder {
     return encoder_.norm(x, config_.sizes.hidden, "embeddings.LayerNorm");
   }
 
-  // The table of relative positions that all layers project, if they do.
+  // Returns the table of relative positions that the layers project; std::nullopt without relative positions.
   Result<std::optional<Value>> positions() {
     if (config_.span == 0 || config_.terms == 1) return std::optional<Value>();
     const auto rows = static_cast<std::size_t>(2 * config_.span);
@@ -94,7 +94,7 @@ class DebertaBuilder {
     LB_ASSIGN_OR_RETURN(parts.value, projected(x, place + "value_proj"));
     return parts;
   }
-  // The first version has one matrix, in which the three parts of each head follow each other, and biases beside it.
+  // The first version has one matrix, with queries, keys and values of each head in succession, and separate biases.
   Result<Parts> joint_parts_of(Value x, const std::string& place) {
     const std::size_t hidden = config_.sizes.hidden;
     const auto width = static_cast<std::int64_t>(hidden / config_.sizes.heads);
@@ -156,7 +156,7 @@ class DebertaBuilder {
     return encoder_.norm(sum(narrow, middle), hidden, named(kDebertaNames.norm));
   }
 
-  // The first layer's result with a convolution of its input.
+  // Adds a convolution of the first layer's input to its result.
   Result<Value> with_convolution(Value input, Value x, Value mask) {
     const std::size_t hidden = config_.sizes.hidden;
     LB_ASSIGN_OR_RETURN(auto weight, encoder_.weight("encoder.conv.conv.weight", {hidden, hidden, config_.kernel}));

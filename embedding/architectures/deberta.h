@@ -1,6 +1,7 @@
-// DeBERTa in its three versions: encoders whose attention knows the relative position of two tokens by products of
-// each token's content with a table of positions. The second version groups far positions, may share its projections
-// between tokens and positions, and may have a convolution beside the first layer; the third is the same network.
+// DeBERTa in its three versions: encoders with disentangled attention, which adds products of each token's content with
+// a table of relative positions to the scores (graph::Disentangled). The second version groups distant positions, may
+// share the projections of tokens and positions, and may have a convolution beside the first layer. The third version
+// is the same network.
 //
 // Source: He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention" (2021), and "DeBERTaV3: Improving
 // DeBERTa using ELECTRA-Style Pre-Training with Gradient-Disentangled Embedding Sharing" (2021), with the tensor names

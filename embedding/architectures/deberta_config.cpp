@@ -23,11 +23,11 @@ using core::Result;
 using core::Status;
 using std::filesystem::path;
 
-// An order of magnitude more than published models have.
+// About ten times the largest value in published models.
 constexpr std::size_t kSpanMax = 4096;
 constexpr std::size_t kKernelMax = 63;
 
-// The parts of a text between '|', without spaces and in lower case.
+// Returns the parts of a text between '|', without spaces and in lower case.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words(1);
   for (const char letter : text) {
@@ -40,7 +40,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// A whole number of which all below 1 mean that there is none.
+// Reads an integer; values below 1 mean that the feature is absent.
 Result<std::optional<std::size_t>> read_optional_size(const Json& config, const char* key, std::size_t most,
                                                       const path& file) {
   const auto* const given = core::find_member(config, key);
@@ -98,7 +98,7 @@ Status read_span(const Json& config, const path& file, DebertaConfig& deberta) {
   return {};
 }
 
-// What only the second version has.
+// Reads the keys that only the second version has.
 Status read_second_version(const Json& config, const path& file, DebertaConfig& deberta) {
   const std::string name = platform::path_to_utf8(file);
   EncoderSizes& sizes = deberta.sizes;

@@ -31,7 +31,7 @@ struct DecoderConfig {
   bool causal = true;
 };
 
-// What transformers' configuration classes assume for keys that a file does not have.
+// The defaults of transformers' configuration classes for absent keys.
 enum class HeadKeys : std::uint8_t {
   kRequired,  // `num_key_value_heads` and `head_dim` have defaults that do not depend on the other sizes
   kWidth,     // `head_dim` is `hidden_size` / `num_attention_heads`
@@ -50,7 +50,7 @@ enum class HeadKeys : std::uint8_t {
 // The tensors of a layer, below "layers.0.", with norms before its two parts only.
 [[nodiscard]] LayerNames decoder_names(const DecoderConfig& config);
 
-// Adds the norms after the two parts, which Gemma has since its second version.
+// Adds the names of the norms after the two parts of a layer, which Gemma has since its second version.
 void add_end_norms(LayerNames& names);
 
 // A decoder that consists of word embeddings, pre-norm layers with one kind of rotary angles, and a norm.
@@ -60,9 +60,9 @@ struct PlainDecoder {
   // The largest distance to a token that a layer attends to, for each layer; empty if no layer has a limit.
   std::vector<std::optional<std::size_t>> windows{};
   std::optional<float> word_scale = std::nullopt;  // of the word embeddings
-  std::optional<float> scale = std::nullopt;       // of attention; see AttentionTerms
+  std::optional<float> scale = std::nullopt;       // the scale of attention; see AttentionTerms
   std::optional<float> soft_cap = std::nullopt;
-  bool has_end_norms = false;  // of each part, before the sum, as in Gemma 2
+  bool has_end_norms = false;  // a norm after each part, before the sum, as in Gemma 2
 };
 [[nodiscard]] std::shared_ptr<const Network> make_plain_decoder(PlainDecoder decoder);
 // Reads what read_decoder() reads, the activation, SiLU by default, and the rotary angles.

@@ -64,7 +64,7 @@ Result<Value> EncoderBuilder::linear(Value x, const std::string& name, std::size
 
 namespace {
 
-// Returns one of `of` matrices of one shape that are stacked to `whole`: the rows of each one are contiguous.
+// Returns one of `of` matrices of the same shape that are stacked in `whole`; each has contiguous rows.
 Result<Weight> part_of(Weight whole, std::size_t which, std::size_t of) {
   if (of == 1) return whole;
   Shape shape = whole.shape;

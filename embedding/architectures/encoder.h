@@ -37,7 +37,7 @@ struct LayerNames {
   std::string_view wide_and_gate{};  // instead of the two: one joint matrix
   std::string_view gate_and_wide{};  // likewise, in this order
   std::string_view narrow{};
-  // Instead of the feed-forward part: that of several experts, below this name, and the matrix that chooses them.
+  // For a feed-forward part with experts: the prefix of their tensors, and the name of the router's matrix.
   std::string_view experts{};
   std::string_view router{};
   std::string_view norm{};        // post-norm: after the feed-forward part and the sum; pre-norm: before that part
@@ -97,7 +97,7 @@ class EncoderBuilder {
   [[nodiscard]] core::Result<graph::Value> norm(graph::Value x, std::size_t width, const std::string& name);
   [[nodiscard]] core::Result<graph::Value> linear(graph::Value x, const std::string& name, std::size_t in,
                                                   std::size_t out, bool has_bias = true);
-  // Multiplies by one of `of` matrices, [out, in] each, that are stored as one.
+  // Multiplies by the matrix with index `which` of `of` matrices [out, in] that are stored as one.
   [[nodiscard]] core::Result<graph::Value> linear_of(graph::Value x, const std::string& name, std::size_t in,
                                                      std::size_t out, std::size_t which, std::size_t of, bool has_bias);
   // The embeddings of the ids, of the positions and of the token types. The last is [batch, tokens, width] if types are
@@ -127,10 +127,10 @@ class EncoderBuilder {
 
  private:
   [[nodiscard]] core::Result<graph::Value> experts(graph::Value x, const std::string& place, const LayerNames& names);
-  // Adds what the chosen task changes in the product by one of `of` stacked matrices.
+  // Adds the low-rank change of the chosen task to the product with one of `of` stacked matrices.
   [[nodiscard]] core::Result<graph::Value> add_task(graph::Value y, graph::Value x, const std::string& name,
                                                     std::size_t which, std::size_t of);
-  // The inputs of the part of rank `change.columns`, times the scales of the chosen task.
+  // Returns the intermediate value of the low-rank change, [.., columns], times the scales of the chosen task.
   [[nodiscard]] core::Result<graph::Value> scaled(graph::Value low, const TaskChange& change);
   [[nodiscard]] core::Result<graph::Weight> made(const std::string& name, std::size_t rows, std::size_t columns) const;
   [[nodiscard]] graph::Value task_ids();
@@ -169,7 +169,7 @@ struct PlainEncoder {
   std::string_view norm = "embeddings.LayerNorm";
   std::string_view layers = "encoder.layer.";
   LayerNames names{};
-  // By layer, whether it has experts, and the names of such layers. Empty: none has.
+  // Whether each layer has experts, and the names in layers that have. Empty if no layer has experts.
   std::vector<bool> has_experts{};
   LayerNames expert_names{};
 };

@@ -30,7 +30,7 @@ struct EncoderSizes {
   std::size_t key_heads = 0;   // 0: equal to `heads`
   std::size_t head_width = 0;  // 0: hidden / heads
   std::size_t intermediate = 0;
-  std::size_t experts = 0;  // of the layers that have some
+  std::size_t experts = 0;  // in each layer with experts
   std::size_t chosen = 0;   // experts for each token
   std::size_t vocabulary = 0;
   std::size_t positions = 0;           // rows of the position table

@@ -1,4 +1,4 @@
-// The feed-forward part of several experts.
+// The part of EncoderBuilder for feed-forward parts with experts.
 #include <string>
 #include <utility>
 

@@ -23,7 +23,7 @@ using std::filesystem::path;
 
 constexpr float kCapMost = 1e6F;
 
-// Reads which layers have a window, and how wide it is.
+// Reads which layers have a window, and its width.
 Status read_windows(const Json& config, const path& file, PlainDecoder& gemma) {
   constexpr std::size_t kWindow = 4096;  // if the key is absent
   const std::size_t layers = gemma.config.sizes.layers;

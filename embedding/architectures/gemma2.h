@@ -1,5 +1,5 @@
-// Gemma 2: a decoder like Gemma with norms before and after each part, a soft cap of attention's scores, a scale that
-// config.json gives, and a window in every second layer.
+// Gemma 2: a decoder like Gemma, with norms before and after each part, a soft cap on attention scores, the attention
+// scale of config.json, and a sliding window in every second layer.
 //
 // Source: Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size" (2024), with the tensor names and
 // the configuration of transformers' Gemma2Model. Pure functions, for any thread.

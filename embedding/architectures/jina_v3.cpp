@@ -26,7 +26,7 @@ constexpr double kBase = 20000;
 constexpr std::size_t kTasksMax = 64;
 constexpr std::size_t kRankMax = 1024;
 
-// Below "encoder.layers.N.".
+// The names below "encoder.layers.N.".
 constexpr LayerNames kJinaV3Names{.query_key_value = "mixer.Wqkv",
                                   .attended = "mixer.out_proj",
                                   .attended_norm = "norm1",
@@ -67,7 +67,7 @@ class JinaV3Network final : public EncoderNetwork {
   const JinaV3Config config_;
 };
 
-// Reads the tasks of the published files; those of transformers have none.
+// Reads the tasks, which published files have and files of transformers lack.
 Status read_tasks(const Json& config, const path& file, JinaV3Config& jina) {
   const Json* const tasks = core::find_member(config, "lora_adaptations");
   if (tasks == nullptr) return {};

@@ -27,7 +27,7 @@ using core::Status;
 using graph::Value;
 using std::filesystem::path;
 
-// The longest convolution; published networks have 3.
+// The limit of a convolution's width; published networks have 3.
 constexpr std::size_t kShortConvolutionMax = 64;
 
 constexpr LayerNames kLfmNames{.query = "self_attn.q_proj",
@@ -47,7 +47,7 @@ constexpr LayerNames kLfmNames{.query = "self_attn.q_proj",
 struct LfmConfig {
   EncoderSizes sizes{};
   graph::Rotary rotary{};
-  bool causal = true;           // of attention; convolutions always are
+  bool causal = true;           // whether attention is causal; convolutions always are
   std::vector<bool> attends{};  // by layer; the others have a convolution
   std::size_t convolution = 0;  // tokens
   bool convolution_bias = false;
@@ -60,7 +60,7 @@ class LfmNetwork final : public EncoderNetwork {
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkUse& use) const override {
     if (use.may_be_unattended) {
       return Status(core::StatusCode::kUnsupported,
-                    "LFM2's convolutions do not know tokens that are not attended to, which expand queries");
+                    "LFM2's convolutions do not support unattended tokens, with which this model expands queries");
     }
     EncoderBuilder encoder(sizes(), weights, use, kDecoderPrefix, kDecoderWords);
     encoder.set_terms({.rotary = config_.rotary, .causal = config_.causal});
@@ -82,7 +82,7 @@ class LfmNetwork final : public EncoderNetwork {
   }
 
  private:
-  // One matrix makes two gates and what passes them: the first one before the convolution, the second one after it.
+  // One projection gives two gates and the value: the first gate precedes the convolution, the second one follows it.
   [[nodiscard]] Result<Value> convolve(EncoderBuilder& encoder, Value x, Value mask, const std::string& place) const {
     const std::size_t hidden = sizes().hidden;
     std::array<Value, 3> parts{};
@@ -106,7 +106,8 @@ class LfmNetwork final : public EncoderNetwork {
   const LfmConfig config_;
 };
 
-// Reads `layer_types`, or the indices of layers with attention in older files, where the others have a convolution.
+// Reads `layer_types`, or, in older files, the indices of the layers with attention; the other layers have a
+// convolution.
 Status read_layers(const Json& config, const path& file, LfmConfig& lfm) {
   const std::size_t layers = lfm.sizes.layers;
   constexpr std::array<std::string_view, 2> kKinds{"full_attention", "conv"};
@@ -130,13 +131,14 @@ Status read_layers(const Json& config, const path& file, LfmConfig& lfm) {
     const double number = one.is_number() ? one.get<double>() : -1;
     // The reference ignores a layer that does not exist.
     if (number != std::floor(number) || number < 0)
-      return invalid_file(file, fmt::format("'full_attn_idxs' has {}, which is no layer", core::printable_json(one)));
+      return invalid_file(
+          file, fmt::format("'full_attn_idxs' has {}, which is not the index of a layer", core::printable_json(one)));
     if (number < static_cast<double>(layers)) lfm.attends[static_cast<std::size_t>(number)] = true;
   }
   return {};
 }
 
-// Reads the width of the feed-forward parts, which files give before it is adjusted.
+// Reads the width of the feed-forward parts. Files give the width before its adjustment.
 Status read_intermediate(const Json& config, const path& file, EncoderSizes& sizes) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const auto old_width, core::read_size(config, "block_ff_dim", 1, kIntermediateMax, name));
@@ -160,7 +162,7 @@ Status read_intermediate(const Json& config, const path& file, EncoderSizes& siz
   return invalid_file(file, fmt::format("'intermediate_size' is {} after its adjustment", sizes.intermediate));
 }
 
-// Published files with the same `model_type` have a network of their own, in which tokens attend in both directions.
+// Some published files with this `model_type` use other code, whose attention is bidirectional.
 Status refuse_own_code(const Json& config, const path& file) {
   const auto* const map = core::find_member(config, "auto_map");
   const auto* const model = map != nullptr && map->is_object() ? map->find("AutoModel") : nullptr;

@@ -1,5 +1,5 @@
-// LFM2: a decoder whose layers have either grouped-query attention or a short convolution between two gates, with RMS
-// norms before the parts of a layer and of each head's queries and keys, and gated feed-forward parts.
+// LFM2: a decoder whose layers have either grouped-query attention or a short convolution between two gates. RMS norms
+// precede the parts of a layer and normalize each head's queries and keys; feed-forward parts are gated.
 //
 // Source: Liquid AI, "LFM2 Technical Report" (2025), with the tensor names and the configuration of transformers'
 // Lfm2Model. Pure functions, for any thread.

@@ -1,5 +1,5 @@
-// Longformer: RoBERTa with attention to near tokens only. Without a head, the reference gives no token attention to all
-// others, so that the separate matrices of such tokens are not used.
+// Longformer: RoBERTa with attention in a window. Without a head, the reference gives no token global attention, so the
+// separate matrices of global tokens are not used.
 //
 // Source: Beltagy et al., "Longformer: The Long-Document Transformer" (2020), with the tensor names and the
 // configuration of transformers' LongformerModel. Pure functions, for any thread.

@@ -16,7 +16,7 @@
 
 namespace latebind::embedding {
 
-// What ModernBERT and its decoder have in common.
+// The configuration that ModernBERT and its decoder share.
 struct ModernBertConfig {
   EncoderSizes sizes{};
   LayerKinds kinds{};
@@ -24,10 +24,10 @@ struct ModernBertConfig {
   bool mlp_bias = false;
   bool causal = false;
 };
-// Reads everything but the window and whether attention is causal.
+// Reads all members except the window and `causal`. Returns kInvalidModel or kUnsupported, naming the key.
 [[nodiscard]] core::Result<ModernBertConfig> read_modernbert_config(const core::Json& config,
                                                                     const std::filesystem::path& file);
-// `names` has the tensors of attention; the other ones are added.
+// Makes the network. `names` has the tensors of attention; the function adds the others.
 [[nodiscard]] std::shared_ptr<const Network> make_modernbert(ModernBertConfig config, const LayerNames& names);
 
 // See Architecture::read.

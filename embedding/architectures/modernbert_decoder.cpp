@@ -22,7 +22,7 @@ Result<std::shared_ptr<const Network>> read_modernbert_decoder(const Json& confi
   if (!is_causal) return unsupported_file(file, "'is_causal' is false, which is not supported for this decoder");
   LB_ASSIGN_OR_RETURN(ModernBertConfig modern, read_modernbert_config(config, file));
   modern.causal = true;
-  // The token itself is a part of the window, which `local_attention` gives for two sides.
+  // `local_attention` is the width of a window on both sides, and the window includes the token itself.
   LB_ASSIGN_OR_RETURN(const auto both_sides, core::read_size(config, "local_attention", 4, kTokensMax, name));
   LB_ASSIGN_OR_RETURN(const auto one_side, core::read_size(config, "sliding_window", 2, kTokensMax, name));
   if (!one_side && config.contains("local_attention") && !both_sides)

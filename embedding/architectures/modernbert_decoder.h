@@ -1,4 +1,4 @@
-// ModernBERT's decoder: ModernBERT with causal attention, and queries, keys and values of matrices of their own.
+// ModernBERT's decoder: ModernBERT with causal attention, and with separate matrices for queries, keys and values.
 //
 // Source: Weller et al., "Seq vs Seq: An Open Suite of Paired Encoders and Decoders" (2025), with the tensor names and
 // the configuration of transformers' ModernBertDecoderModel. Pure functions, for any thread.

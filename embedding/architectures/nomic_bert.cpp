@@ -20,7 +20,7 @@ using core::Result;
 using core::Status;
 using std::filesystem::path;
 
-// Below "encoder.layers.N.".
+// The names below "encoder.layers.N.".
 constexpr LayerNames kNomicNames{.query_key_value = "attn.Wqkv",
                                  .attended = "attn.out_proj",
                                  .attended_norm = "norm1",
@@ -33,7 +33,7 @@ constexpr LayerNames kNomicNames{.query_key_value = "attn.Wqkv",
                                  .wide_bias = false,
                                  .narrow_bias = false};
 
-// Without gates, and the layers with experts.
+// The names in layers without gates, and in layers with experts.
 constexpr LayerNames kPlainNames{.query_key_value = "attn.Wqkv",
                                  .attended = "attn.out_proj",
                                  .attended_norm = "norm1",
@@ -47,7 +47,7 @@ constexpr LayerNames kExpertNames{.query_key_value = "attn.Wqkv",
                                   .router = "mlp.router.layer",
                                   .norm = "norm2"};
 
-// Two orders of magnitude more than published networks have.
+// About a hundred times the largest value in published networks.
 constexpr std::size_t kExpertsMax = 1024;
 
 // Reads which layers have experts, and how many.

@@ -1,5 +1,4 @@
-// NomicBERT: BERT with rotary positions, and feed-forward parts that are gated, or of several experts in every nth
-// layer.
+// NomicBERT: BERT with rotary positions and gated feed-forward parts, or with a mixture of experts in every nth layer.
 //
 // Source: Nussbaum et al., "Nomic Embed: Training a Reproducible Long Context Text Embedder" (2024); Nussbaum and
 // Duderstadt, "Training Sparse Mixture Of Experts Text Embedding Models" (2025), with the

@@ -18,7 +18,7 @@ namespace latebind::embedding {
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_qwen3(const core::Json& config,
                                                                       const std::filesystem::path& file);
 
-// The same network with `is_causal` false, whose published files have their own `model_type`.
+// Reads Qwen3 with attention in both directions, whose published files have a separate `model_type`.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_bidirectional_qwen3(const core::Json& config,
                                                                                     const std::filesystem::path& file);
 

@@ -1,5 +1,5 @@
-// The head of language models of which one or two tokens' numbers are the score: a row of the last matrix, or the
-// difference of two, at the last token. Rerankers that are language models have it.
+// The head of rerankers that are language models. The score is the logit of one token at the last position, or the
+// difference of the logits of two tokens; only their rows of the last matrix are read.
 //
 // Source: the ForCausalLM classes of transformers, and sentence-transformers' LogitScore. Values; reading is a pure
 // function, for any thread.
@@ -16,17 +16,18 @@
 namespace latebind::embedding {
 
 struct TokenHead {
-  // The last matrix, one row for each token. If the file lacks it, the word embeddings are used, if they may be.
+  // The last matrix, with a row for each token of the vocabulary. If the file lacks it and `may_be_words` is true, the
+  // word embeddings are used.
   std::string matrix = "lm_head";
   bool may_be_words = false;
-  // A number x becomes cap · tanh(x / cap).
+  // A logit x becomes cap · tanh(x / cap).
   std::optional<float> soft_cap = std::nullopt;
-  // The score is the number of the first token, less that of the second if there is one.
+  // The score is the logit of `true_token`, minus that of `false_token` if it is set.
   std::uint32_t true_token = 0;
   std::optional<std::uint32_t> false_token = std::nullopt;
 };
 
-// Reads the head from config.json, except the tokens. Returns kInvalidModel or kUnsupported, naming the key.
+// Reads the head, except the tokens, from config.json. Returns kInvalidModel or kUnsupported, naming the key.
 using ReadTokenHead = core::Result<TokenHead>(const core::Json& config, const std::filesystem::path& file);
 ReadTokenHead read_token_head;
 ReadTokenHead read_gemma_token_head;  // its last matrix is the word embeddings, unless config.json says otherwise

@@ -88,7 +88,7 @@ Result<VocabularyHead> read_electra_vocabulary_head(const Json& config, const pa
 
 Result<VocabularyHead> read_gte_vocabulary_head(const Json& config, const path& file) {
   VocabularyHead head = head_of("lm_head.dense", "lm_head.norm", "lm_head.decoder");
-  // In transformers' class this is GELU, whatever the file says.
+  // transformers' class always uses GELU here.
   if (config.value("model_type", "") != "gte") {
     LB_ASSIGN_OR_RETURN(head.layer.activation, read_activation(config, "hidden_act", file));
   }

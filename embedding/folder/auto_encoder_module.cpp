@@ -19,7 +19,7 @@ using std::filesystem::path;
 
 namespace {
 
-// What the reference's class assumes.
+// The defaults of the reference's class.
 constexpr std::size_t kHiddenDefault = 512;
 constexpr std::size_t kKeptDefault = 8;
 

@@ -1,5 +1,5 @@
-// Reads SparseAutoEncoder, the module of sparse encoders that turns a text's vector into many numbers, of which the
-// largest stay.
+// Reads SparseAutoEncoder, the module of sparse encoders that projects a text's vector to many latents and keeps the
+// largest ones.
 //
 // Source: sentence-transformers' SparseAutoEncoder, after Wen et al., "Beyond Matryoshka: Revisiting Sparse Coding for
 // Adaptive Representation" (2025). A pure function of the files; any thread may call it.

@@ -1,5 +1,5 @@
-// Finds LoRA adapters in a model folder: one that is merged into the network, and those of tasks, of which each call
-// chooses one.
+// Finds LoRA adapters in a model folder: the one that is merged into the network, and the adapters of tasks, one of
+// which each call chooses.
 //
 // Source of the layouts: PEFT; jina-embeddings-v5 for a folder `adapters` with one folder for each task, and
 // transformers for such folders beside config.json. Pure functions of the files; any thread may call them.
@@ -38,8 +38,9 @@ struct TaskAdapter {
 [[nodiscard]] core::Result<std::filesystem::path> find_base(const ModelFiles& files, const AdapterSpec& adapter,
                                                             const FolderOptions& options);
 
-// Reads the adapters of tasks in the folders below `folder`: those that `config` names as 'task_names', in that order,
-// otherwise all in the order of their names. Returns kInvalidModel if one is missing, and the errors of find_adapter().
+// Reads the adapters of tasks in the folders below `folder`: those in `task_names` of `config`, in that order, or,
+// without that key, all of them sorted by name. Returns kInvalidModel if one is missing, and the errors of
+// find_adapter().
 [[nodiscard]] core::Result<std::vector<TaskAdapter>> find_task_adapters(const ModelFiles& files,
                                                                         const std::filesystem::path& folder,
                                                                         const core::Json& config);

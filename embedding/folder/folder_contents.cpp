@@ -66,7 +66,7 @@ Status check_openable(const ModelFiles& files, const path& file) {
   return found.code() == StatusCode::kNotFound ? Status() : found;
 }
 
-// Finds the adapter in the folder of the first module, and the folders that follow from it.
+// Finds the adapter in the folder of the first module, and sets the folders that depend on it.
 Status find_folders(const ModelFiles& files, const FolderOptions& options, FolderContents& contents) {
   const path& transformer = contents.transformer;
   contents.network = transformer;
@@ -78,7 +78,7 @@ Status find_folders(const ModelFiles& files, const FolderOptions& options, Folde
         contents.adapter->config_file,
         fmt::format("the ONNX file '{}' with an adapter is not supported", printable(options.onnx_file)));
   }
-  // As in transformers, a whole model beside the adapter is its base.
+  // As in transformers, a complete model beside the adapter is its base.
   const bool is_whole = files.has(transformer / "config.json") &&
                         has_weights_files([&](std::string_view name) { return files.has(transformer / name); });
   if (is_whole) return {};

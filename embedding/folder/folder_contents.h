@@ -27,15 +27,15 @@ struct FolderOptions {
   // The ONNX file that replaces the weights, by its path below the folder. If empty, the weights are used, else
   // onnx/model.onnx or model.onnx.
   std::string onnx_file{};
-  // Finds a model on the hub by its name, for adapters that change it. If empty, only folders are found.
+  // Finds the base of an adapter on the hub by its name. If empty, the base must be a folder.
   std::function<core::Result<std::filesystem::path>(const std::string& name)> find_base{};
 };
 
 struct FolderContents {
   std::filesystem::path transformer{};  // the folder of the first module
-  std::filesystem::path network{};      // the folder of config.json and the weights; with an adapter, that of its base
+  std::filesystem::path network{};      // the folder of config.json and the weights; for an adapter, the base's
   std::filesystem::path tokenizer{};    // the folder of the tokenizer
-  // The adapter that is merged into the network, and those of tasks.
+  // The adapter that is merged into the network, and the adapters of tasks.
   std::optional<AdapterSpec> adapter = std::nullopt;
   std::vector<TaskAdapter> tasks{};
   ConfigFile own{};     // config_sentence_transformers.json, if modules.json exists

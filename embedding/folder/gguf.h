@@ -1,5 +1,5 @@
-// GGUF: the origin that a file of llama.cpp's weights declares: the safetensors from which it was made, for messages
-// about files that are not supported.
+// The origin that a GGUF file declares: the safetensors from which it was converted. It is for messages about files
+// that are not supported.
 //
 // Source of the format: the GGUF specification of ggml, versions 1 to 3. Pure functions; any thread may call them.
 #pragma once
@@ -27,7 +27,7 @@ struct GgufOrigin {
 
 // Returns the end of a message: the location of the safetensors, or what to look for.
 [[nodiscard]] std::string say_gguf_origin(const GgufOrigin& origin);
-// Returns kUnsupported for a file beside others that need weights of another form.
+// Returns kUnsupported: the files beside `file` need weights in another format.
 [[nodiscard]] core::Status refuse_gguf(const std::filesystem::path& file, const GgufOrigin& origin);
 
 }  // namespace latebind::embedding

@@ -1,4 +1,4 @@
-// The modules of sentence-transformers that Latebind knows, for messages about others. Constant, for any thread.
+// The modules of sentence-transformers that Latebind supports, for messages about other modules. Constants.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace latebind::embedding {
 
-// Of a model whose texts become vectors, terms or scores, and of a late-interaction model, whose tokens do.
+// The modules of models with one vector, one sparse vector or one score for each text, and of late-interaction models.
 inline constexpr std::array<std::string_view, 12> kModules{
     "sentence_transformers.models.Transformer",
     "sentence_transformers.models.Pooling",

@@ -22,7 +22,7 @@ std::string_view value_in(std::string_view line, std::string_view key) {
   return first == std::string_view::npos ? std::string_view() : line.substr(first, last - first + 1);
 }
 
-// Whether a word of the name says so: "cc-by-nc-4.0", "fair-noncommercial-research-license".
+// Returns whether a word of the name forbids commercial use: "cc-by-nc-4.0", "fair-noncommercial-research-license".
 bool forbids_commerce(std::string_view name) {
   std::string word;
   bool was_non = false;

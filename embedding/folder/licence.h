@@ -11,7 +11,7 @@ namespace latebind::embedding {
 
 struct Licence {
   std::string name{};  // "apache-2.0"; empty if the card names none
-  // By its name it does not permit commercial use.
+  // True if the name says that the licence does not permit commercial use.
   bool forbids_commerce = false;
 
   // Returns "cc-by-nc-4.0, which forbids commercial use", for people.
@@ -20,9 +20,10 @@ struct Licence {
   [[nodiscard]] core::Json describe() const;
 };
 
-// Reads a card that begins with "---", lines of "key: value" and "---". Of 'license: other', 'license_name' counts.
+// Reads the front matter of a card: "---", lines of "key: value", and "---". For 'license: other', the name is that of
+// 'license_name'.
 [[nodiscard]] Licence licence_of_card(std::string_view card);
-// The same for README.md of a model; without a name if there is no such file.
+// Reads README.md of a model. The name is empty if there is no such file.
 [[nodiscard]] Licence read_licence(const ModelFiles& files);
 
 }  // namespace latebind::embedding

@@ -89,7 +89,7 @@ Result<ModelFiles> ModelFiles::open_gguf(const path& place, const path& file) {
   LB_ASSIGN_OR_RETURN(GgufModel model, GgufModel::open(files.place_));
   files.gguf_ = std::make_shared<const GgufModel>(std::move(model));
   files.name_ = platform::path_to_utf8(file.stem());
-  // The folder's name says more if it is a repository of the hub.
+  // In a repository of the hub, the folder's name is more specific than the file's.
   if (const ModelOrigin origin = origin_of(place); !origin.source.empty()) files.name_ = own_name(place);
   return files;
 }

@@ -57,7 +57,7 @@ class ModelFiles {
 
   // Opens a folder, a bundle or a GGUF file, which may be the only model of a folder. Reads no other file of a folder;
   // reads and checks the small files of a bundle. Returns the errors of Package::open(), find_gguf_model() and
-  // GgufModel::open(), and kNotFound or kInvalidModel if the place is nothing of these.
+  // GgufModel::open(), and kNotFound or kInvalidModel if `place` is none of the three.
   static core::Result<ModelFiles> open(const std::filesystem::path& place);
   // The same for a bundle that is open already, perhaps in memory. Its name becomes the place, for messages.
   static core::Result<ModelFiles> of(core::Package package);
@@ -69,20 +69,21 @@ class ModelFiles {
   [[nodiscard]] ModelOrigin origin() const;
   // Null unless the model is a GGUF file.
   [[nodiscard]] const GgufModel* gguf() const { return gguf_.get(); }
-  // Returns where the file is on the disk; std::nullopt for those of a bundle, and for those that are described.
+  // Returns the file's path on the disk; std::nullopt for files of a bundle, and for files generated from GGUF
+  // metadata.
   [[nodiscard]] std::optional<std::filesystem::path> on_disk(const std::filesystem::path& file) const;
-  // Null for a folder, and for a GGUF file.
+  // Null for a folder and for a GGUF file.
   [[nodiscard]] const core::Package* package() const { return package_ ? &*package_ : nullptr; }
 
-  // The folder of the base of an adapter, in a bundle.
+  // In a bundle, the folder that holds the base of an adapter.
   static constexpr const char* kBaseFolder = "base_model";
-  // Adds the folder of the base of an adapter, which is elsewhere. relative() puts its files below kBaseFolder.
+  // Adds the folder of an adapter's base, which lies outside this model. relative() puts its files below kBaseFolder.
   void add_base(std::filesystem::path base) { base_ = std::move(base); }
 
   // The file's path below the place, "a/b" on every system.
   [[nodiscard]] std::string relative(const std::filesystem::path& file) const;
   [[nodiscard]] bool has(const std::filesystem::path& file) const;
-  // Returns the names of the folders in `folder` that have a file of this name, sorted.
+  // Returns the sorted names of the folders in `folder` that have a file with the name `file`.
   [[nodiscard]] std::vector<std::string> folders_with(const std::filesystem::path& folder, std::string_view file) const;
   // Maps the file. Returns kNotFound, kPermissionDenied or kIo.
   [[nodiscard]] core::Result<StoredFile> open_file(const std::filesystem::path& file) const;

@@ -36,7 +36,7 @@ struct Modules {
   // The configuration of the pooling. Absent without a modules.json; default_pooling() decides then.
   std::optional<std::filesystem::path> pooling_file = std::nullopt;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
-  // The network's own pooler gives the text's vector, in place of Pooling: sentence_bert_config.json asks for its
+  // The network's pooler gives the text's vector, in place of Pooling, because sentence_bert_config.json requests its
   // output.
   bool takes_pooler = false;
   // If false, the pooling leaves out the tokens of a prompt.
@@ -51,20 +51,21 @@ struct Modules {
   bool normalize = false;
   // The last of `after_pooling` gives scores instead of a vector.
   bool scores = false;
-  // The configuration of LogitScore, which follows the network: the number of a token is the score.
+  // The configuration of LogitScore, which follows the network: the logit of a token is the score.
   std::optional<std::filesystem::path> token_score_file = std::nullopt;
   // MLMTransformer replaces Transformer, and implies the task.
   bool scores_terms = false;
   // SpladePooling replaces Pooling: the network gives a number for each entry of the vocabulary.
   bool pools_terms = false;
-  // SparseAutoEncoder is the last of `after_pooling`: this many of its numbers stay. 0 without such a module.
+  // If SparseAutoEncoder is the last module of `after_pooling`, the number of its largest latents that stay; otherwise
+  // 0.
   std::size_t latents_kept = 0;
   // The model is a multi-vector encoder, and all modules after the network apply to each token's vector. `mask_file` is
   // the configuration of MultiVectorMask; `adds_token_ends` says that the loader adds such a module and Normalize.
   bool of_tokens = false;
   std::optional<std::filesystem::path> mask_file = std::nullopt;
   bool adds_token_ends = false;
-  // The class that stands for Transformer with this network; empty if there is none.
+  // The class that replaces Transformer for this network (Architecture::own_module); empty if there is none.
   std::string_view own_module{};
   // The folder has a modules.json. Otherwise the other files of sentence-transformers are not read.
   bool listed = false;
@@ -73,7 +74,7 @@ struct Modules {
   std::vector<std::filesystem::path> files{};  // the files that were read, except the pooling's
   std::vector<WeightsFile> weights{};          // the weights of the modules after the pooling
 
-  // Returns whether the first module is a network whose vector of a text may be that of its pooler.
+  // Returns whether the first module is a network whose pooler may give the text's vector.
   [[nodiscard]] bool may_have_pooler() const { return !is_static && !is_term_table && !of_tokens; }
   // Returns whether no module follows the network. Without a modules.json, the network's output is pooled unless it has
   // a head for scores.

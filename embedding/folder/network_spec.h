@@ -29,7 +29,7 @@ struct NetworkSpec {
   std::string_view pooler{};           // Architecture::pooler
   std::size_t hidden_size = 0;         // the dimension of a token's vector; 0 if no file declares it
   std::vector<WeightsFile> weights{};  // if `network` can be made from them; those of the network come first
-  // The adapter that is merged into the weights, and those of tasks.
+  // The adapter that is merged into the weights, and the adapters of tasks.
   std::optional<AdapterSpec> adapter = std::nullopt;
   std::vector<TaskAdapter> tasks{};
   std::optional<std::filesystem::path> onnx_file = std::nullopt;  // the requested file, onnx/model.onnx or model.onnx

@@ -21,7 +21,7 @@ Result<Tokenizer> Specification::open_tokenizer() const {
   const path folder = input.tokenizer_file.parent_path();
   const TokenizerClass* const tokenizer_class = input.tokenizer_class;
   const auto read = [&](std::string_view name) { return read_object(files, folder / name, kTokenizerConfigLimits); };
-  // A chat template has the special tokens itself.
+  // A chat template contains the special tokens.
   TokenizerUse use{.special_tokens = !network.is_static && input.frame == nullptr};
   if (input.roles) use.markers = input.roles->markers;
   if (tokenizer_class == nullptr) {

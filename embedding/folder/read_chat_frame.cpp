@@ -30,7 +30,7 @@ namespace {
 constexpr std::string_view kTemplate = "chat_template";
 constexpr std::string_view kDefault = "default";
 
-// The templates of a tokenizer by their names; one without a name is the only one.
+// The named templates of a tokenizer. A template without a name is the only one.
 struct FoundTemplates {
   path file{};
   std::vector<std::pair<std::string, std::string>> by_name{};
@@ -132,7 +132,7 @@ Result<TemplateSettings> read_settings(const Modules& modules, const FolderConte
   return read;
 }
 
-// Whether the reference takes the template for one of messages whose content is a list of parts.
+// Returns whether the reference classifies the template as one whose message content is a list of parts.
 bool expects_parts(std::string_view source) {
   constexpr std::array<std::string_view, 6> kSigns{"content[0]", ".type",     "'type'",
                                                    "\"type\"",   "item.type", "message.content["};
@@ -148,7 +148,7 @@ Result<const std::string*> choose_template(const FoundTemplates& found, const Te
   return unsupported_file(found.file, fmt::format("there is no chat template {} in it", core::quoted(wanted)));
 }
 
-// The variables that every template of this tokenizer has.
+// Returns the variables that the tokenizer defines for its templates.
 Result<templates::Variables> read_variables(const ModelFiles& files, const FolderContents& contents) {
   templates::Variables variables;
   const path file = contents.tokenizer_file.parent_path() / kSpecialTokensFile;

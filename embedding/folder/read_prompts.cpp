@@ -121,7 +121,7 @@ Result<Prompts> read_prompts(const FolderContents& contents, const Modules& modu
   for (const auto* config : {&contents.own.read, &contents.first_config}) {
     if (read.by_name.empty() && *config) read.by_name = prompts_of(**config);
   }
-  // Those of tasks, by the tasks' names.
+  // The prompts of tasks have the names of the tasks.
   if (contents.config.read) read.by_name.merge(prompts_of(*contents.config.read, "task_instructions"));
   read.left_out = !modules.include_prompt;
   // Leaving out a prompt requires that Latebind pools. It cannot if the network computes modules after the pooling, nor

@@ -75,7 +75,7 @@ Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, c
     return input;
   }
   LB_RETURN_IF_ERROR(check_tokenizer_options(contents));
-  // A ready ONNX file has what its author chose.
+  // An ONNX file is complete, and its author chose its outputs.
   if (!network.weights.empty() && network.network != nullptr) {
     const auto own = network.network->tasks();
     input.prompts.tasks.names.assign(own.begin(), own.end());

@@ -40,7 +40,7 @@ struct InputSpec {
   // The network receives the types of a pair's tokens.
   bool token_types = false;
   Prompts prompts{};
-  // The frame of two texts. Null if the tokenizer joins them.
+  // The chat template that joins two texts. Null if the tokenizer joins them.
   std::shared_ptr<const ChatFrame> frame{};
   // Set if queries and documents are treated differently.
   std::optional<Roles> roles = std::nullopt;

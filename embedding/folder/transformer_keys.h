@@ -12,19 +12,19 @@
 
 namespace latebind::embedding {
 
-// The output of a network's own pooler, as transformers calls it.
+// The name of a pooler's output in transformers.
 inline constexpr std::string_view kPoolerOutput = "pooler_output";
 
 // The use of the network, on which the meaning of some keys depends.
 struct TransformerUse {
   bool takes_logits = false;  // the model takes the numbers of a head
-  bool takes_pooler = false;  // the model takes what the network's own pooler gives
+  bool takes_pooler = false;  // the model takes the output of the network's pooler
   std::string_view module_output_name = "token_embeddings";
   bool has_roles = false;       // queries and documents may have different lengths
-  bool takes_messages = false;  // texts may be taken in a chat template
+  bool takes_messages = false;  // a chat template may join the texts
 };
 
-// Returns whether sentence_bert_config.json makes the output of the network's pooler the vector of a text.
+// Returns whether sentence_bert_config.json declares the pooler's output to be the vector of a text.
 [[nodiscard]] bool asks_for_pooler(const core::Json& config);
 
 // Accepts keys without effect, and keys that request the default. Returns kUnsupported or kInvalidModel for all others,

@@ -25,9 +25,9 @@ inline constexpr core::JsonLimits kWeightsIndexLimits{.bytes_max = std::size_t{1
 // The same as PyTorch saves them.
 inline constexpr std::string_view kTorchFile = "pytorch_model.bin";
 inline constexpr std::string_view kTorchIndexFile = "pytorch_model.bin.index.json";
-// The place of the weights of a model in GGUF, which is otherwise one file (gguf/gguf_model.h).
+// The path of a GGUF model's weights among its files (gguf/gguf_model.h).
 inline constexpr std::string_view kGgufFile = "model.gguf";
-// All forms of weights, for messages about a folder without them.
+// All formats of weights, for messages about a folder without them.
 inline constexpr std::string_view kFormsOfWeights = "model.safetensors, pytorch_model.bin or onnx/model.onnx";
 
 // Returns whether a folder has a file of this name.
@@ -36,7 +36,7 @@ using HasFile = std::function<bool(std::string_view name)>;
 // Returns the name of the weights if they are in one file: model.safetensors, else pytorch_model.bin, else
 // model.gguf. Empty if the folder has none.
 [[nodiscard]] std::string_view single_weights_file(const HasFile& has);
-// Returns the path of that file; that of a model.safetensors if the folder has none.
+// Returns the path of that file, or that of model.safetensors if the folder has none.
 [[nodiscard]] std::filesystem::path single_weights_file(const ModelFiles& files, const std::filesystem::path& folder);
 // Returns whether the folder has weights, in one file or as a list of pieces.
 [[nodiscard]] bool has_weights_files(const HasFile& has);
@@ -53,9 +53,9 @@ struct WeightsFolder {
   // Returns the name of a file for messages.
   std::function<std::string(std::string_view name)> shown;
 };
-// Returns the names of the weights' files. Of several forms, the first of model.safetensors, its pieces,
-// pytorch_model.bin, its pieces and model.gguf is taken. Pieces of which one is missing do not count if
-// `has_onnx_file`. Returns kNotFound for a missing piece, and kInvalidModel for a malformed list.
+// Returns the names of the weights' files in the first format that the folder has, in this order: model.safetensors,
+// its pieces, pytorch_model.bin, its pieces, model.gguf. If `has_onnx_file`, incomplete pieces are ignored. Returns
+// kNotFound for a missing piece, and kInvalidModel for a malformed list.
 [[nodiscard]] core::Result<WeightsNames> weights_file_names(const WeightsFolder& folder, bool has_onnx_file);
 
 }  // namespace latebind::embedding

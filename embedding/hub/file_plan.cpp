@@ -163,14 +163,14 @@ Result<FoundTokenizer> tokenizer_of(const Names& files, const std::string& folde
   return found;
 }
 
-// The files of the adapters in a folder and in the folders below it: one that is merged, or those of tasks.
+// Returns the files of adapters: the merged one in a folder, or those of tasks in the folders below it.
 std::vector<std::string> adapter_files_of(const Names& there, const std::string& folder) {
   std::vector<std::string> names;
   for (const std::string& file : there) {
     if (!file.starts_with(folder) || !file.ends_with(kAdapterConfigFile)) continue;
     const std::string place = file.substr(0, file.size() - kAdapterConfigFile.size());
     if (!place.empty() && !place.ends_with('/')) continue;
-    // Checkpoints of the training have such files, too.
+    // Training checkpoints also contain such files.
     const std::string_view below = std::string_view(place).substr(folder.size());
     const bool is_known = std::ranges::count(below, '/') <= 1 || below.starts_with("adapters/");
     if (!is_known || below.starts_with("checkpoint-")) continue;
@@ -184,7 +184,7 @@ std::vector<std::string> adapter_files_of(const Names& there, const std::string&
 Result<std::vector<std::string>> small_files_of(const Route& route, const Names& there, const ReadFile& read,
                                                 const std::string& model) {
   const std::string& transformer = route.folders.front();
-  // An adapter may leave config.json and the tokenizer to its base.
+  // An adapter may lack config.json and a tokenizer, which its base has.
   const bool is_adapter = !route.is_table && there.contains(transformer + std::string(kAdapterConfigFile));
   const std::string tokenizer = first_of(there, {transformer + "tokenizer.json", "tokenizer.json"});
   FoundTokenizer made;
@@ -233,7 +233,7 @@ Result<std::vector<std::string>> large_files_of(const Route& route, const Names&
   return names;
 }
 
-// The files of a repository that has its weights in GGUF alone: the only one, which is a model by itself.
+// Returns the files of a repository whose only weights are one GGUF file, which is a complete model.
 Result<std::vector<std::string>> plan_gguf(const std::vector<std::string>& files, const std::string& model) {
   std::vector<std::string> found;
   std::ranges::copy_if(files, std::back_inserter(found), [](const std::string& name) {

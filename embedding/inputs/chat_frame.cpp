@@ -18,7 +18,7 @@ using templates::Value;
 
 namespace {
 
-// Texts that stand for any: where their frames differ, the texts are.
+// Sample texts. The positions at which their rendered rows differ are those of the texts.
 constexpr std::string_view kShortText = "0";
 constexpr std::string_view kLongText = "1 2 3 4";
 

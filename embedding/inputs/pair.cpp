@@ -19,7 +19,7 @@ core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limi
   if (!limits.prompt.empty()) {
     TokenLimits without = limits;
     without.prompt.clear();
-    // Errors give positions in the caller's text.
+    // An invalid text is refused without the prompt, so that the error gives a position in the caller's text.
     if (core::find_invalid_utf8(pair.first)) return add(tokenizer, without, pair);
     const std::string first = limits.prompt + std::string(pair.first);
     return add(tokenizer, without, TextPair{.first = first, .second = pair.second});
@@ -71,7 +71,7 @@ core::Status TokenTable::add_framed(const Tokenizer& tokenizer, const TokenLimit
     status = refuse_longer(limits, [&](std::size_t most, auto& all) { return tokenizer.encode(whole, most, all); });
   }
   if (status.ok() && length >= limits.max_tokens) {
-    // The frame's end takes the place of the last tokens that remain.
+    // The frame's last tokens replace the last tokens of the truncated row.
     ids_.resize(begin + limits.max_tokens);
     const auto end = limits.frame->end_of(tokenizer, limits.prompt);
     status = end.status();

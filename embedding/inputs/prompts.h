@@ -19,7 +19,8 @@
 namespace latebind::embedding {
 
 // The prompt of a call: a text ("" for no prompt), the name of one of the model's prompts, or, with neither, the
-// model's choice; and the task, for models that have several. The views must outlive the call that receives them.
+// model's default. `task` names the task, for models that have several. The views must outlive the call that receives
+// them.
 struct PromptChoice {
   std::optional<std::string_view> text{};
   std::optional<std::string_view> name{};

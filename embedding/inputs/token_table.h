@@ -52,14 +52,14 @@ struct TokenLimits {
   bool token_types = false;
   // The prompt before every text and before the first text of a pair, but not before ids; UTF-8.
   std::string prompt{};
-  // Two texts become one row in this frame, in which the prompt is the instruction. Null for pairs of the tokenizer.
+  // Joins two texts to one row; the prompt is its instruction. Null if the tokenizer joins them.
   std::shared_ptr<const ChatFrame> frame{};
   // The number of tokens at the front of a text with a prompt that pooling leaves out.
   std::size_t prompt_tokens = 0;
   std::optional<Filling> filling = std::nullopt;
   // Null if all tokens have a vector.
   std::shared_ptr<const TokenFilter> filter{};
-  std::uint32_t task = 0;  // its number; 0 for none
+  std::uint32_t task = 0;  // the number of the task; 0 for none
 };
 
 // Two texts that are computed as one row.
@@ -88,7 +88,7 @@ class TokenTable {
   [[nodiscard]] std::size_t pooled_from(std::size_t text) const {
     return text < pooled_from_.size() ? pooled_from_[text] : 0;
   }
-  // The number of the text's task, 0 for none.
+  // Returns the number of the text's task; 0 for none.
   [[nodiscard]] std::uint32_t task(std::size_t text) const { return text < tasks_.size() ? tasks_[text] : 0; }
   // The first token of a text to which no token attends; the number of tokens if all are attended.
   [[nodiscard]] std::size_t unattended_from(std::size_t text) const {
@@ -127,7 +127,7 @@ class TokenTable {
   void append(const TokenTable& other);
 
  private:
-  // The row of two texts in limits.frame.
+  // Adds the row of two texts, joined by limits.frame.
   [[nodiscard]] core::Status add_framed(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair);
   // Returns kInvalidModel if the model does not know an id from `begin` on.
   [[nodiscard]] core::Status check(std::size_t begin, const TokenLimits& limits) const;

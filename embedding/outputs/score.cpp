@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::size_t kLabelsMax = 4096;
 constexpr std::size_t kTokenIdMax = std::size_t{1} << 31;
-// What a language model's numbers for all tokens are called in modules.
+// The name of a language model's logits in modules.json.
 constexpr std::string_view kTokenNumbers = "causal_logits";
 
 // Reads the names by number in "id2label", or "num_labels" without names. Without both, transformers assumes two.
@@ -111,7 +111,7 @@ bool names_no_prompt(const ConfigFile& own) {
   return prompts == nullptr || !prompts->is_object() || !prompts->contains(name->text());
 }
 
-// Reads the tokens of LogitScore, whose numbers are the score. `vocabulary` is 0 if it is unknown.
+// Reads the tokens of LogitScore, whose logits give the score. `vocabulary` is 0 if it is unknown.
 Status read_score_tokens(const Declaration& given, std::size_t vocabulary, TokenHead& head) {
   const path& file = *given.modules.token_score_file;
   const std::string name = platform::path_to_utf8(file);

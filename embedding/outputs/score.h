@@ -16,7 +16,7 @@ namespace latebind::embedding {
 // The function from a network's numbers (logits) to scores.
 enum class ScoreFunction : std::uint8_t {
   kIdentity,
-  // For each number by itself.
+  // The following treat each number separately.
   kSigmoid,  // 1 / (1 + exp(-x))
   kTanh,
 };
@@ -26,7 +26,7 @@ class ScoreOutput final : public Output {
   struct Parameters {
     ScoreFunction function = ScoreFunction::kIdentity;
     std::vector<std::string> labels{};  // the names of the scores, in order
-    // A head of the network, if one is known; otherwise the modules after the pooling give the numbers.
+    // The head of the network, if Latebind knows one; otherwise the modules after the pooling give the logits.
     std::optional<ClassifierHead> head = std::nullopt;
     std::optional<TokenHead> token = std::nullopt;
     graph::PoolingMode pooling = graph::PoolingMode::kMean;

@@ -70,7 +70,7 @@ Result<std::shared_ptr<const Output>> read_sparse_output(const Declaration& give
     constexpr std::size_t kMostMax = std::size_t{1} << 31;
     LB_ASSIGN_OR_RETURN(const auto most,
                         core::read_size(*own.read, "max_active_dims", 1, kMostMax, platform::path_to_utf8(own.file)));
-    // The reference's module keeps as many as a call asks for, more or fewer.
+    // As in the reference, a call's number of latents replaces the module's, whether it is larger or smaller.
     rule.most = most.value_or(rule.most);
   }
   SparseOutput::Parameters read{.rule = rule};

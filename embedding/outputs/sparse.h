@@ -15,9 +15,9 @@ class SparseOutput final : public Output {
  public:
   struct Parameters {
     SparseRule rule{};
-    // Set if the network is known and has a number for each entry of the vocabulary.
+    // Set if the network has a head with a number for each entry of the vocabulary.
     std::optional<VocabularyHead> head = std::nullopt;
-    // Otherwise these modules give the numbers, from the text's vector.
+    // Otherwise these modules compute the numbers from the text's vector.
     graph::PoolingMode pooling = graph::PoolingMode::kMax;
     std::vector<VectorModule> modules{};
   };
@@ -33,7 +33,7 @@ class SparseOutput final : public Output {
   [[nodiscard]] graph::PoolingMode pooling() const override { return parameters_.pooling; }
   [[nodiscard]] core::Json describe() const override;
 
-  // The rule from the network's numbers to weights.
+  // Returns the rule that turns the network's numbers into weights.
   [[nodiscard]] const SparseRule& rule() const { return parameters_.rule; }
 
  private:

@@ -19,7 +19,7 @@ namespace {
 
 using core::Result;
 
-// The decoder has the same matrix, and safetensors files have it under one of the two names.
+// Encoder and decoder share the matrix, and a safetensors file has it under one of the two names.
 constexpr std::string_view kTiedMatrix = "decoder.linear.weight";
 
 Result<std::vector<float>> numbers_of(const TensorFile& weights, std::string_view name,

@@ -1,4 +1,4 @@
-// The tensors of a sparse autoencoder as those of one linear layer. Pure function; any thread.
+// Converts the tensors of a sparse autoencoder to those of one linear layer. A pure function; any thread may call it.
 #pragma once
 
 #include "core/result.h"

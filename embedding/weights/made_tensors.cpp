@@ -18,7 +18,7 @@ using core::StatusCode;
 
 namespace {
 
-// Tensors begin at multiples of this many bytes.
+// The alignment of tensors in bytes.
 constexpr std::uint64_t kAlignment = 64;
 
 std::string dtype_of(ElementType type) {
@@ -26,7 +26,7 @@ std::string dtype_of(ElementType type) {
   return type == ElementType::kBF16 ? "BF16" : "F32";
 }
 
-// The nearest number of the type; of two equally near ones, the even one.
+// Rounds to nearest, ties to even.
 std::uint16_t nearest_bf16(float number) {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   if ((bits & 0x7FFFFFFFU) > 0x7F800000U) return static_cast<std::uint16_t>((bits >> 16U) | 0x40U);  // NaN

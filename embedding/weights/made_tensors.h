@@ -1,7 +1,7 @@
-// MadeTensors: tensors that are computed while a model is opened, in memory. They replace tensors of the model's files,
-// or stand beside them.
+// MadeTensors: tensors in memory that are computed while a model is opened. They replace or extend the tensors of the
+// model's files.
 //
-// One thread fills it; afterwards it is a TensorFile like any other.
+// One thread fills it; afterwards any thread may read it, as any TensorFile.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,11 @@ class MadeTensors : public TensorFile {
     std::vector<std::int64_t> shape;
   };
 
-  // Allocates tensors with distinct names, whose numbers are unspecified. `name` stands for them in messages. Returns
+  // Allocates tensors, whose names must be distinct and whose numbers are unspecified. `name` is for messages. Returns
   // kInvalidModel for a size that overflows, and kOutOfMemory.
   static core::Result<MadeTensors> of(std::string name, std::span<const Wanted> wanted);
 
-  // The bytes of one of the tensors, to be written.
+  // Returns the writable bytes of a tensor, which this object owns.
   [[nodiscard]] std::span<std::byte> to_write(std::string_view tensor);
 
  private:
@@ -38,9 +38,9 @@ class MadeTensors : public TensorFile {
   std::shared_ptr<std::byte[]> memory_;
 };
 
-// Writes f32 numbers in a tensor's type, each rounded to the nearest number of it.
+// Converts f32 numbers to a tensor's type, rounding to nearest even.
 void write_floats(std::span<const float> numbers, core::ElementType type, std::byte* to);
-// Reads numbers of a tensor's type as f32.
+// Converts numbers of a tensor's type to f32.
 void read_floats(const std::byte* from, core::ElementType type, std::span<float> numbers);
 
 }  // namespace latebind::embedding

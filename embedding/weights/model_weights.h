@@ -23,7 +23,7 @@ namespace latebind::embedding {
 
 // The tensors of the low-rank changes of a matrix for all tasks (weights/adapters/task_weights.h).
 struct TaskChange {
-  std::string down{};    // [columns, in], or of a table of embeddings [rows, columns]
+  std::string down{};    // [columns, in]; for a table of embeddings, [rows, columns]
   std::string up{};      // [out, columns]
   std::string scales{};  // [tasks + 1, columns]
   std::string rows{};    // [tasks + 1, out], the first row of a small table for each task; otherwise empty
@@ -42,7 +42,7 @@ class ModelWeights {
   // Adds a file whose tensors replace those of the same names; tensors with new names are added.
   void replace(TensorFile file) { replacing_.push_back({std::move(file), {}}); }
 
-  // Adds the changes of this number of tasks, by the names of the matrices.
+  // Adds the changes of `tasks` tasks, by the names of the matrices.
   void set_tasks(std::size_t tasks, std::map<std::string, TaskChange> changes) {
     tasks_ = tasks;
     changes_ = std::move(changes);
@@ -54,19 +54,19 @@ class ModelWeights {
     return found == changes_.end() ? nullptr : &found->second;
   }
 
-  // "MODULE.weight" is also found as "MODULE.parametrizations.weight.original", as torch calls it beside changes of it.
+  // "MODULE.weight" is also found as "MODULE.parametrizations.weight.original", torch's name for a parametrized tensor.
   [[nodiscard]] bool contains(std::string_view name) const;
   // Returns std::nullopt if no file has the tensor.
   [[nodiscard]] std::optional<std::vector<std::int64_t>> shape_of(std::string_view name) const;
-  // The names of all tensors.
+  // Returns the names of all tensors.
   [[nodiscard]] std::vector<std::string> names() const;
   // Returns a tensor with its bytes. Returns the errors of TensorFile::find().
   [[nodiscard]] core::Result<StoredTensor> find_stored(std::string_view wanted,
                                                        std::span<const std::int64_t> shape) const;
   // Returns a tensor of floating-point numbers. Returns the errors of TensorFile::find().
   [[nodiscard]] core::Result<graph::Weight> find(std::string_view wanted, std::span<const std::int64_t> shape) const;
-  // The files, in the order of add(), and then, for each file that has any, the tensors that were copied from it, and
-  // at last those of replace(); indexed by Weight::file.
+  // Returns the parts that Weight::file indexes: the files in the order of add(), then the copied tensors of each file
+  // that has any, and then those of replace().
   [[nodiscard]] std::vector<core::FilePart> parts() const;
 
  private:

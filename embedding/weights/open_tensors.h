@@ -1,4 +1,4 @@
-// Opens a file of weights in any format that is read: safetensors, a file of torch.save(), or GGUF. Any thread.
+// Opens a file of weights in any supported format: safetensors, torch.save(), or GGUF. Any thread may call it.
 #pragma once
 
 #include <string>

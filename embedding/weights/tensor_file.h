@@ -38,7 +38,7 @@ class TensorFile {
   // Returns a tensor of floating-point numbers (f32, f16 or bf16). Returns kInvalidModel if the file has no tensor of
   // this name or its shape is not `shape`, and kUnsupported for another type.
   [[nodiscard]] core::Result<StoredTensor> find(std::string_view name, std::span<const std::int64_t> shape) const;
-  // The same without the tensor's bytes, which therefore need not be computed.
+  // Does the same without the tensor's bytes, which therefore need not be computed.
   [[nodiscard]] core::Result<StoredTensor> locate(std::string_view name, std::span<const std::int64_t> shape) const;
 
   // Returns std::nullopt if the file has no tensor of this name.
@@ -54,7 +54,7 @@ class TensorFile {
   [[nodiscard]] std::size_t tensor_count() const { return entries_.size(); }
   // The whole file.
   [[nodiscard]] const core::FilePart& part() const { return part_; }
-  // The tensors that were copied or are computed, one after the other; empty if there are none.
+  // The tensors that were copied or are computed, consecutively; empty if there are none.
   [[nodiscard]] const core::FilePart& copies() const { return copies_; }
   // The file's name, for messages.
   [[nodiscard]] const std::string& name() const { return name_; }

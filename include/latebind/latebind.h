@@ -613,8 +613,8 @@ typedef struct lb_encode_options {
   const char* prompt;
   const char* prompt_name;
   /* The name of the model's task for the texts, for a model with low-rank parts for several tasks ("retrieval.query").
-   * NULL: by the role, and else none. LB_INVALID_ARGUMENT when the model has no task of that name, and when it needs
-   * one. The string is not kept. */
+   * NULL: the task of the role, or no task. LB_INVALID_ARGUMENT when the model has no task of that name, and when it is
+   * NULL and the model requires one. The string is not kept. */
   const char* task;
 } lb_encode_options;
 

@@ -490,7 +490,7 @@ struct EncodeOptions {
   std::optional<std::string> prompt_name{};
   Role role = Role::kUnspecified;
   bool raw_scores = false;
-  std::optional<std::string> task{};  // of a model with several; if std::nullopt, by the role
+  std::optional<std::string> task{};  // for models with several tasks; std::nullopt: by the role
 };
 
 // The token ids of several texts.

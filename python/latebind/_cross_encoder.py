@@ -58,9 +58,8 @@ class CrossEncoder(TextModel):
                 columns; or a single pair.
             raw: return the network's numbers (logits) unchanged. By default they pass through the model's activation: a
                 sigmoid, or none.
-            instruct: what the model is asked to do, for one that takes an instruction; "" for nothing. The model's own
-                by default.
-            prompt_name: the model's instruction with this name instead.
+            instruct: the instruction, for a model that takes one; "" for no instruction. None: the model's default.
+            prompt_name: the name of one of the model's prompts, as the instruction.
             max_tokens: truncates each pair to this many tokens, including special tokens, the longer text first; the
                 model's limit by default.
             show_progress: shows a progress bar if tqdm is installed.

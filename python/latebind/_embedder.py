@@ -102,7 +102,7 @@ class Embedder(TextEncoder[Vectors]):
             role: "query" or "document", for a model with a prompt or a route (of a router) for each. None: the model's
                 default for other texts.
             task: the model's task for the texts, for a model with low-rank parts for several ("retrieval.query"). None:
-                by the role.
+                the task of the role.
             out: float32 memory for the vectors, contiguous and writable: an array, or an object with the buffer
                 protocol or DLPack. It holds n · d numbers in any shape; for an iterator it may be larger. After an
                 error its content is unspecified.

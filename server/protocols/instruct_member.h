@@ -1,4 +1,5 @@
-// The member `instruct` of bodies that rank documents: what a cross-encoder is asked to do. Pure functions; any thread.
+// The member `instruct` of bodies that rank documents: the instruction of a cross-encoder. Pure functions; any thread
+// may call them.
 #pragma once
 
 #include <optional>
@@ -9,8 +10,7 @@
 namespace latebind::server {
 
 [[nodiscard]] inline app::Json instruct_schema() {
-  return typed_schema("string",
-                      "What the cross-encoder is asked to do, instead of the model's own instruction; empty: none.");
+  return typed_schema("string", "Instruction of the cross-encoder, instead of the model's default; empty: none.");
 }
 
 // For bodies with a member std::optional<std::string> `instruct`.

@@ -15,7 +15,7 @@ app::Json no_role_schema() {
 
 app::Json task_schema() {
   return typed_schema("string",
-                      "Name of the model's task for the texts, for a model that has several; null: by the role.");
+                      "Name of the model's task for the texts, for a model that has several; null: the role's task.");
 }
 
 app::Json prompt_name_schema() {

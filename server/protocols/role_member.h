@@ -1,5 +1,5 @@
 // Members that several protocols share: the role and the task of the texts, which extend the original protocols, and
-// the prompt to put before them.
+// the prompt that precedes them.
 #pragma once
 
 #include <string>

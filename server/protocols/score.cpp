@@ -122,7 +122,7 @@ void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   if (body.instruct && !model.gives(embedding::kScoreOutput.name)) {
     return refuse(*exchange, score_protocol(),
                   {.kind = RefusalKind::kUnsupported,
-                   .message = "'instruct' is for cross-encoders, and " + model.name + " is none",
+                   .message = "'instruct' is for cross-encoders, and " + model.name + " is not one",
                    .param = "instruct"});
   }
   if (model.gives(embedding::kDenseOutput.name)) {

@@ -28,7 +28,7 @@ using testing::Outcome;
 
 class GraphsTest : public ::testing::TestWithParam<testing::Arithmetic> {
  protected:
-  // On so many threads.
+  // Computes on this number of threads.
   std::unique_ptr<core::Executable> load(core::Result<graph::Graph> graph, unsigned threads) {
     EXPECT_TRUE(graph.ok()) << graph.status().to_string();
     auto loaded = testing::backend(GetParam().isa)
@@ -122,7 +122,7 @@ TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
     testing::Arithmetic in = GetParam();
     if (shape.window && in.precision == core::Precision::kF16) in.distance *= 2;
     if (shape.linear_bias) in.distance *= 2;
-    // Those of every run are none of the few that make much of rounding.
+    // The fixed graphs of every run are not among the few that amplify rounding.
     Distance by_rounding;
     if (i >= kDrawnAlways) by_rounding = distance_by_rounding(*graph, wanted, inputs, in.precision);
     expect_near(testing::run(*executable, inputs), wanted, inputs, in, by_rounding);
@@ -385,7 +385,7 @@ TEST_P(GraphsTest, AttentionEndsWhereItIsTold) {
   EXPECT_TRUE(std::all_of(untouched, out.end(), [](float number) { return number == kUntouched; }));
 }
 
-// Weights of which one begins with a number that is none, or not finite.
+// Weights, one of which begins with NaN or infinity.
 class SpoiltWeights {
  public:
   SpoiltWeights(std::size_t which, float value) : left_(which), value_(value) {}

@@ -248,4 +248,4 @@ def test_only_cross_encoders_take_an_instruction(judge):
         ("/score", {"text_1": "q", "text_2": ["d"]}),
     ):
         refused = post(judge, path, model="late", instruct="x", **body)
-        assert refused.status >= 400 and b"'instruct' is for cross-encoders, and late is none" in refused.body
+        assert refused.status >= 400 and b"'instruct' is for cross-encoders, and late is not one" in refused.body

@@ -90,17 +90,16 @@ struct MutableRows {
   std::size_t stride = 0;
 };
 
-// The scores of graph::Disentangled for one head. A place is a row of its tables; distance d = t - s has the place
-// `span` + d if |d| ≤ `exact`.
+// The tables of graph::Disentangled for one head. A place is the index of a row; distance d = t - s has the place
+// `span` + d if |d| ≤ `exact`. The pointers are not owned.
 struct HeadPlaces {
-  // Both tables, packed by Product::pack_keys(); the rows of the first one are in the opposite order. Either may be
-  // null.
+  // Both tables, packed by Product::pack_keys(). The rows of `keys` are in reverse order. Either may be null.
   const float* keys = nullptr;
   const float* queries = nullptr;
   std::size_t span = 0;
   std::size_t exact = 0;
-  // The place of each distance from -farthest - kPlacesBeyond on, and as a column of `keys` that of each distance s -
-  // t. The outermost ones apply to all larger distances as well.
+  // The place of each distance d from -farthest - kPlacesBeyond on, and the column of `keys` for each distance s - t.
+  // The first and the last entry apply to all larger distances as well.
   const std::int32_t* of_distance = nullptr;
   const std::int32_t* column_of_distance = nullptr;
   std::size_t farthest = 0;
@@ -122,7 +121,7 @@ struct AttentionHead {
   std::size_t keys = 0;
   std::size_t width = 0;
   float scale = 1;
-  // Scores x become soft_cap · tanh(scale · x / soft_cap), in units of the scale. 0: they stay as they are.
+  // Scores x become soft_cap · tanh(scale · x / soft_cap), in units of the scale. 0: no cap.
   float soft_cap = 0;
   // Terms added to the scores, in units of the scale, for the distances -farthest to farthest; the outermost ones apply
   // to all larger distances as well. May be null.
@@ -165,7 +164,7 @@ struct Product {
   // aligned; places is 2 · HeadPlaces::span, or 0 without places.
   void (*attend)(const AttentionHead& head, float* scratch) = nullptr;
   std::size_t (*attention_scratch)(std::size_t tokens, std::size_t width, std::size_t places) = nullptr;
-  // Packs rows of `width` numbers for HeadPlaces, into packed_keys(rows, width) numbers, which are aligned.
+  // Packs rows of `width` numbers for HeadPlaces. The output has packed_keys(rows, width) numbers and is aligned.
   void (*pack_keys)(const Rows& rows, std::size_t width, float* panels) = nullptr;
   std::size_t (*packed_keys)(std::size_t rows, std::size_t width) = nullptr;
 

@@ -859,8 +859,8 @@ LATEBIND_INLINE void add_distances(const AttentionHead& head, std::size_t token,
   add(end, head.tokens, bias[2 * farthest]);
 }
 
-// The numbers of `row` at the places of a vector of distances from `distance` on. Those of which both ends are exact
-// are consecutive from `exact_from`, the place of distance 0, on.
+// Returns the numbers of `row` at the places of a vector of consecutive distances that begins with `distance`. If the
+// first and the last distance are exact, the numbers are consecutive; `exact_from` is the place of distance 0.
 LATEBIND_INLINE Vector at_places(const HeadPlaces& places, const std::int32_t* of_distance, std::ptrdiff_t distance,
                                  const float* row, std::ptrdiff_t exact_from) {
   constexpr auto kCount = static_cast<std::ptrdiff_t>(kLanes);
@@ -874,7 +874,7 @@ LATEBIND_INLINE Vector at_places(const HeadPlaces& places, const std::int32_t* o
 }
 static_assert(kLanes <= kPlacesBeyond);
 
-// The panels with the columns from one to another.
+// Returns the panels that hold a range of columns.
 struct PanelRange {
   std::size_t first = 0;
   std::size_t count = 0;
@@ -884,7 +884,7 @@ LATEBIND_INLINE PanelRange panels_of(std::size_t first_column, std::size_t last_
   return {first, last_column / kPanelColumns + 1 - first};
 }
 
-// The entry of the table for a distance of any size.
+// Returns the table's entry for any distance.
 LATEBIND_INLINE std::size_t place_of(const HeadPlaces& places, const std::int32_t* of_distance,
                                      std::ptrdiff_t distance) {
   const auto farthest = static_cast<std::ptrdiff_t>(places.farthest);
@@ -892,8 +892,8 @@ LATEBIND_INLINE std::size_t place_of(const HeadPlaces& places, const std::int32_
   return static_cast<std::size_t>(of_distance[near + farthest + static_cast<std::ptrdiff_t>(kPlacesBeyond)]);
 }
 
-// Computes products[s] = key s times the table of queries, for all places that the distances of key s to tokens of the
-// text have. `converted` has room for kScoreRows keys.
+// Computes products[s] = key s times the table of queries, for all places that occur as distances from key s to the
+// tokens of the text. `converted` has room for kScoreRows keys.
 template <class Attention>
 LATEBIND_INLINE void multiply_keys(const AttentionHead& head, float* converted, float* products) {
   using Arithmetic = typename Attention::Arithmetic;
@@ -912,8 +912,8 @@ LATEBIND_INLINE void multiply_keys(const AttentionHead& head, float* converted, 
   }
 }
 
-// Adds these products to the scores of the tokens from `first` on. A key's products with consecutive tokens are mostly
-// consecutive, and are transposed in registers.
+// Adds these products to the scores of the tokens from `first` on. The products of one key with consecutive tokens are
+// mostly consecutive in memory, and are transposed in registers.
 LATEBIND_INLINE void add_key_places(const AttentionHead& head, const float* products, std::size_t first,
                                     const MutableRows& scores) {
   const HeadPlaces& places = *head.places;
@@ -981,7 +981,8 @@ LATEBIND_INLINE float soften_sight(const AttentionHead& head, std::size_t token,
   return first == end ? 0.0F : soften(scores + first, end - first, head.scale);
 }
 
-// The size of keys and values as panels, queries, scores, and the products of queries and of keys with places.
+// The size of the scratch memory: keys and values as panels, queries, scores, and the products of queries and of keys
+// with places.
 template <class Attention>
 std::size_t attention_scratch(std::size_t tokens, std::size_t width, std::size_t places) {
   using Arithmetic = typename Attention::Arithmetic;
@@ -1051,7 +1052,7 @@ void attend(const AttentionHead& head, float* scratch) {
       if (head.places->queries != nullptr) add_key_places(head, near_keys, first, all);
     }
     float inverse[kScoreRows];
-    // All scores that were computed now, also those of padding columns, which nobody reads.
+    // Treats all scores of this panel, including padding columns, whose scores are never read.
     const std::size_t seen = nearest < panels_end ? (panels_end - nearest) * kPanelColumns : 0;
     for (std::size_t r = 0; r < rows; ++r) {
       if (head.soft_cap != 0) cap_scores(head, scores + r * padded_tokens + nearest * kPanelColumns, seen);

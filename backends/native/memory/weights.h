@@ -92,14 +92,14 @@ class PackedMatrices {
     std::size_t offset = 0;       // in memory_
     std::size_t first_panel = 0;  // counted over all matrices
   };
-  // The offset in a matrix of the bytes of one panel, and their number. They are consecutive in the file, unless the
-  // matrix is transposed: then they are a part of each of its rows.
+  // Return the offset in a matrix of the bytes of one panel, and their number. The bytes are consecutive in the file,
+  // except in a transposed matrix, where they are a part of each row.
   [[nodiscard]] std::size_t offset_of(const Matrix& matrix, std::size_t panel) const;
   [[nodiscard]] std::size_t size_of(const Matrix& matrix, std::size_t panel) const;
-  // Reads the bytes of a panel from a file, those of each row of a transposed matrix behind the row before.
+  // Reads the bytes of a panel from a file. For a transposed matrix, the parts of its rows follow one another in `to`.
   [[nodiscard]] bool read_panel(const core::PartReader& file, const Matrix& matrix, std::size_t panel,
                                 std::span<std::byte> to) const;
-  // Packs a panel of the matrix from these bytes. The rows of a transposed one are `stride` numbers apart.
+  // Packs a panel of the matrix from these bytes. The rows of a transposed matrix are `stride` numbers apart.
   void pack_panel(const Matrix& matrix, std::size_t panel, std::span<const std::byte> bytes, std::size_t stride) const;
   // The bytes of all matrices that are in memory, including the gaps between them.
   [[nodiscard]] std::span<const std::byte> bytes_in_memory(const graph::Graph& graph, const WeightFiles& files) const;

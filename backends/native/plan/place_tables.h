@@ -1,5 +1,5 @@
-// The tables of graph::Disentangled in the form that attention takes them. They depend on weights alone, and are
-// computed once, when a model is loaded. A table is constant afterwards, for any thread.
+// PlaceTable: the tables of graph::Disentangled in the form that attention reads. They depend on weights alone and are
+// computed once, when a model is loaded. Afterwards they are constant, and any thread may read them.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace latebind::native {
 
-// Rows of weights alone, and a matrix that multiplies them.
+// Rows that depend on weights alone, and the product of such rows and a matrix.
 struct FixedRows {
   std::vector<float> numbers;
   std::size_t count = 0;
@@ -28,7 +28,7 @@ struct FixedProduct {
   std::vector<float> bias;
 };
 
-// Of one attention.
+// The tables of one attention, for all of its heads.
 class PlaceTable {
  public:
   PlaceTable(const graph::Disentangled& terms, std::size_t heads, std::size_t width, std::optional<FixedProduct> keys,
@@ -42,15 +42,15 @@ class PlaceTable {
                              std::vector<PlaceTable>& tables, Team::Crew& crew);
   struct Side {
     std::optional<FixedProduct> from;
-    Buffer panels;              // one head after the other
-    std::size_t head_size = 0;  // numbers of a head
+    Buffer panels;              // the packed tables of the heads, in order
+    std::size_t head_size = 0;  // numbers for each head
   };
 
   std::size_t span_;
   std::size_t exact_;
   std::size_t farthest_;
   std::size_t heads_;
-  std::size_t width_;  // of a head
+  std::size_t width_;  // columns of a head
   std::vector<std::int32_t> of_distance_;
   std::vector<std::int32_t> column_of_distance_;
   Side keys_;

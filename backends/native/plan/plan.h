@@ -57,7 +57,7 @@ struct MultiplyRows {
   Slot y = 0;
 };
 
-// y = of each `width` columns of x, `count` from `first` on
+// y = from each group of `width` columns of x, the `count` columns from `first` on
 struct TakeColumns {
   Slot x = 0;
   Slot y = 0;
@@ -138,7 +138,7 @@ struct Attend {
   bool causal = false;
 };
 
-// y = the sum of each token's and earlier tokens' numbers, as graph::ShortConvolution; y is not x
+// y = graph::ShortConvolution of x; y and x are different slots
 struct Convolve {
   Slot x = 0;
   Slot y = 0;
@@ -146,14 +146,14 @@ struct Convolve {
   std::vector<float> bias;
 };
 
-// x = its softmax, of which the `chosen` largest numbers are kept, and the others are 0
+// x = softmax(x), with 0 in place of all but the `chosen` largest numbers
 struct Choose {
   Slot x = 0;
   std::size_t chosen = 1;
 };
 
-// The matrices of the experts, as indices in Plan::matrices, and their inputs. For each token, `shares` has the number
-// by which what each expert gives is multiplied, 0 for those that the token does not use.
+// The matrices of the experts, as indices in Plan::matrices, and their inputs. `shares` has a row for each token with
+// the factor of each expert's result, which is 0 for experts that the token does not use.
 struct ExpertMatrices {
   Slot x = 0;
   Slot shares = 0;
@@ -161,13 +161,13 @@ struct ExpertMatrices {
   std::vector<std::size_t> matrices;
 };
 
-// y = function(x · matrix), for each expert of a token, one behind the other
+// y = function(x · matrix) for each expert that a token uses; their results are side by side
 struct Widen {
   ExpertMatrices experts;
   graph::ActivationFunction function{};
 };
 
-// y = the sum of the products of each expert's part of x with its matrix, times its share, + bias
+// y = Σ share · (the expert's part of x · its matrix) over the experts that a token uses, + bias
 struct Narrow {
   ExpertMatrices experts;
   std::vector<float> bias;
@@ -185,8 +185,8 @@ struct Step {
   // If threads share steps, all of them must have finished the earlier steps.
   bool waits = false;
 
-  // Whether it takes all tokens of the texts at once: those of attention and convolutions depend on one another, and
-  // each expert's matrices are read once for all tokens that use it.
+  // Returns whether the step needs all tokens of the texts at once. In attention and convolutions, tokens depend on
+  // each other; in steps of experts, a matrix is read once for all tokens that use it.
   [[nodiscard]] bool takes_all() const {
     return std::holds_alternative<Attend>(what) || std::holds_alternative<Neighbours>(what) ||
            std::holds_alternative<Convolve>(what) || std::holds_alternative<Widen>(what) ||
@@ -255,8 +255,8 @@ struct Plan {
   std::optional<graph::Input> mask;  // std::nullopt if no step needs it
 
   std::vector<Step> steps;
-  // The steps on the pooled vectors. The first rows of a slot are those of the texts. None of these steps takes all
-  // tokens.
+  // The steps on the pooled vectors. The rows of the texts are the first ones of a slot. takes_all() is false
+  // for all of these steps.
   std::vector<Step> text_steps;
   std::vector<std::size_t> widths;  // of each slot
   Layout layout;

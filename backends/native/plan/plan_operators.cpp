@@ -1,4 +1,4 @@
-// How Planner computes each operator.
+// The part of Planner that turns each operator into steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -196,7 +196,7 @@ Status Planner::plan(std::uint32_t node, const graph::Convolution& op) {
   LB_ASSIGN_OR_RETURN(const Slot x, slot_of("convolution", op.x));
   LB_RETURN_IF_ERROR(set_mask(op.mask));
   plan_.by_distance = true;
-  // A product of each token's neighbourhood, whose numbers are in the order of the weight's.
+  // The convolution is a matrix product with the numbers of each token's neighbourhood, in the order of the weight.
   graph::Weight matrix = op.weight;
   const std::int64_t columns = op.weight.shape[1] * op.weight.shape[2];
   matrix.shape = core::Shape{op.weight.shape[0], columns};

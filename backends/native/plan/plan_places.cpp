@@ -1,4 +1,4 @@
-// How Planner computes what depends on weights alone, and the places of disentangled attention.
+// The part of Planner that computes values of weights alone, and the places of disentangled attention.
 #include <cmath>
 #include <memory>
 #include <utility>

@@ -87,11 +87,11 @@ class Planner {
   // The index in Plan::distances.
   core::Result<std::size_t> distances_of(const graph::DistanceBias& bias, float scale);
   std::size_t distances_of(const graph::LinearBias& bias, float scale);
-  // The matrices of the experts, whose rows follow one another.
+  // Returns the matrices of the experts, which `all` has one after the other.
   core::Result<std::vector<std::size_t>> matrices_of(const graph::Weight& all, std::size_t experts, bool is_transposed);
-  // The index in Plan::places.
+  // Returns the index in Plan::places.
   core::Result<std::size_t> places_of(const graph::Disentangled& terms, std::size_t heads, std::size_t width);
-  // Plans an operator on rows of weights alone.
+  // Plan an operator on rows that depend on weights alone.
   core::Status plan_fixed(std::uint32_t node, const FixedRows& rows, const graph::LayerNorm& op);
   core::Status plan_fixed(std::uint32_t node, std::shared_ptr<const FixedRows> rows, const graph::Linear& op);
   core::Result<std::size_t> input_of(graph::Value value);

@@ -5,10 +5,9 @@
 
 namespace latebind::native {
 
-// Sets Step::waits. Threads divide Multiply by columns, Attend by heads and texts, Neighbours by texts, and all
-// other steps by rows. A step
-// waits if it reads what another thread may have written since the last wait, or overwrites what another thread may
-// have read or written.
+// Sets Step::waits. Threads divide Multiply by columns, Attend by heads and texts, Neighbours by texts, and all other
+// steps by rows. A step waits if it reads what another thread may have written since the last wait, or overwrites what
+// another thread may have read or written.
 void set_waits(Plan& plan);
 
 }  // namespace latebind::native

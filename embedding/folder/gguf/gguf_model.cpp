@@ -31,7 +31,7 @@ using std::filesystem::path;
 
 namespace {
 
-// The small files of the model.
+// The generated files of the model.
 Result<GgufNetwork> describe_all(const GgufHeader& header) {
   LB_ASSIGN_OR_RETURN(GgufNetwork made, describe_gguf_network(header));
   LB_ASSIGN_OR_RETURN(made.files["tokenizer.json"], gguf_tokenizer_json(header, made.is_decoder));

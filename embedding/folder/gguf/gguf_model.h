@@ -1,5 +1,5 @@
-// GgufModel: a model in one GGUF file, as the folder that it would be: small files with their content, made from the
-// metadata, and the weights.
+// GgufModel: a model in one GGUF file, presented as a model folder. The configuration and the tokenizer are generated
+// from the file's metadata; the weights are the file itself.
 //
 // Immutable; any thread may use it.
 #pragma once
@@ -18,15 +18,15 @@ namespace latebind::embedding {
 class GgufModel {
  public:
   // Reads the header of the file. Returns the errors of GgufHeader::read(), describe_gguf_network() and
-  // gguf_tokenizer_json(), with where the weights come from if the file names it.
+  // gguf_tokenizer_json(), with the origin of the weights if the file declares it.
   static core::Result<GgufModel> open(const std::filesystem::path& file);
 
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
-  // The content of a small file by its path below the folder; std::nullopt if there is none.
+  // Returns the content of a generated file by its path below the folder; std::nullopt if there is no such file.
   [[nodiscard]] std::optional<core::SharedBytes> find(std::string_view relative) const;
-  // One line for people: what was assumed because the file does not say it. Empty if nothing was.
+  // Returns one line for people that says which defaults stand in for missing metadata. Empty if there are none.
   [[nodiscard]] const std::string& assumed() const { return assumed_; }
-  // The types of the matrices, for people.
+  // Returns the types of the matrices, for people: "Q4_K, Q6_K".
   [[nodiscard]] const std::string& types() const { return types_; }
 
  private:
@@ -38,9 +38,9 @@ class GgufModel {
   std::string types_;
 };
 
-// Returns whether the file begins as GGUF does.
+// Returns whether the file begins with kGgufMagic.
 [[nodiscard]] bool is_gguf_file(const std::filesystem::path& file);
-// Returns the GGUF file that is the model in a folder: the only one, where no other form of a model is. Returns
+// Returns the GGUF file that is the model of a folder: the only one, in a folder without another model. Returns
 // std::nullopt if there is none, and kInvalidArgument with their names if there are several.
 [[nodiscard]] core::Result<std::optional<std::filesystem::path>> find_gguf_model(const std::filesystem::path& folder);
 

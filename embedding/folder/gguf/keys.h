@@ -1,4 +1,5 @@
-// GgufKeys: the keys of a GGUF file's architecture, "bert.block_count", with errors that name them. For one thread.
+// GgufKeys: reads the metadata keys of a GGUF file's architecture, such as "bert.block_count", with errors that name
+// the key. Refers to a header that must outlive it. Immutable; any thread may use it.
 #pragma once
 
 #include <fmt/format.h>
@@ -34,7 +35,7 @@ class GgufKeys {
     return header_.number(full(key));
   }
   [[nodiscard]] core::Result<std::optional<bool>> flag(std::string_view key) const { return header_.flag(full(key)); }
-  // The number of rows of a matrix, in which one row may be stored without its dimension.
+  // Returns the number of rows of a matrix, which is 1 for a tensor with one dimension.
   [[nodiscard]] core::Result<std::uint64_t> rows(std::string_view tensor) const {
     const GgufTensor* const found = header_.find_tensor(tensor);
     if (found == nullptr || found->shape.empty()) {

@@ -21,7 +21,7 @@ using core::Json;
 using core::Result;
 using core::Status;
 
-// How vectors are made of the tokens', by llama.cpp's numbers.
+// llama.cpp's numbers of the pooling modes.
 enum class GgufPooling : std::uint8_t { kNone = 0, kMean = 1, kCls = 2, kLast = 3, kRank = 4 };
 constexpr std::array<std::string_view, 4> kGgufPoolingWords{"", "mean", "cls", "lasttoken"};
 
@@ -151,11 +151,11 @@ bool NetworkDescription::may_have_bias(std::string_view stem) const {
   return stem.starts_with("ffn_") && config_.value("mlp_bias", Json(false)) == Json(true);
 }
 
-// Every tensor must be one that the network asks for.
+// Every tensor must be one that the network uses.
 Status NetworkDescription::check_tensors() const {
   LB_ASSIGN_OR_RETURN(const GgufNames names, GgufNames::of(keys_.header()));
   for (const auto& [name, tensor] : keys_.header().tensors()) {
-    // The head of a decoder, which gives no vectors.
+    // A decoder's language-modelling head does not affect vectors.
     if (name == "output.weight" && kind_.is_decoder) continue;
     std::string_view stem = name;
     std::uint64_t layer = 0;
@@ -239,9 +239,9 @@ Status NetworkDescription::read_decoder() {
 Status NetworkDescription::read_gemma3() {
   const bool is_embedder = kind_.architecture == "gemma-embedding";
   config_["use_bidirectional_attention"] = is_embedder || config_.value("is_causal", Json(true)) == Json(false);
-  // The network is bidirectional by that key alone.
+  // Only that key makes the network bidirectional.
   config_.erase("is_causal");
-  // Of all but the largest model, which llama.cpp knows by its number of layers.
+  // All models but the largest use this scale. Like llama.cpp, this recognizes the largest by its number of layers.
   constexpr std::uint64_t kLayersOfLargest = 62;
   config_["query_pre_attn_scalar"] = layers_ == kLayersOfLargest ? hidden_ / heads_ : head_width_;
   LB_ASSIGN_OR_RETURN(config_["sliding_window"], keys_.required("attention.sliding_window"));
@@ -258,8 +258,9 @@ Status NetworkDescription::read_rope(const char* base_key) {
   if (!scaling || *scaling == "none") return {};
   LB_ASSIGN_OR_RETURN(const auto factor, keys_.number("rope.scaling.factor"));
   if (*scaling != "linear" || !factor || kind_.model_type == "nomic_bert") {
-    return keys_.unsupported(fmt::format("'{}' is {}; supported are none and, of decoders, linear with a factor",
-                                         keys_.full("rope.scaling.type"), core::quoted(*scaling)));
+    return keys_.unsupported(
+        fmt::format("'{}' is {}; supported are no scaling and, in decoders, linear scaling with a factor",
+                    keys_.full("rope.scaling.type"), core::quoted(*scaling)));
   }
   config_["rope_scaling"] = {{"rope_type", "linear"}, {"factor", *factor}};
   return {};
@@ -320,7 +321,7 @@ Status NetworkDescription::add_dense(std::string_view tensor, const std::string&
                                      {"out_features", weight->shape[0]},
                                      {"bias", false},
                                      {"activation_function", "torch.nn.modules.linear.Identity"}};
-  // The matrix is in the file with all others, so the module's own file has no tensors.
+  // The GGUF file holds the module's matrix, so the module's file has no tensors.
   const std::string header = "{}      ";
   std::string text(8, '\0');
   text[0] = static_cast<char>(header.size());

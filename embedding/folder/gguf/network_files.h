@@ -1,7 +1,7 @@
-// The configurations that a model in GGUF would have in a folder from the hub: config.json and the modules, made from
-// the file's metadata. Networks and outputs read these like any other, and know nothing of GGUF.
+// Generates the configuration files that a GGUF model would have in a folder from the hub, config.json and the modules,
+// from the file's metadata. Networks and outputs read them like any others.
 //
-// Source: the keys that llama.cpp's converter writes. Pure functions; any thread.
+// Source: the keys that llama.cpp's converter writes. Pure functions; any thread may call them.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ using DescribedFiles = std::map<std::string, std::string, std::less<>>;
 
 struct GgufNetwork {
   DescribedFiles files{};
-  std::string assumed{};  // one line for people: what the file does not say
+  std::string assumed{};  // see GgufModel::assumed()
   bool is_decoder = false;
 };
 
-// Returns kInvalidModel and kUnsupported, naming the key or the tensor. Keys and tensors that are unknown are refused,
-// because they might change the results.
+// Returns kInvalidModel or kUnsupported, naming the key or the tensor. Unknown keys and tensors are refused, because
+// they might change the results.
 [[nodiscard]] core::Result<GgufNetwork> describe_gguf_network(const GgufHeader& header);
 
 }  // namespace latebind::embedding

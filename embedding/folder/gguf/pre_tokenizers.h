@@ -1,6 +1,7 @@
 // The pre-tokenizers that GGUF names in "tokenizer.ggml.pre": how a text is split before its bytes are merged.
 //
-// Source: llama.cpp's table of names; the patterns are those of the models' own tokenizers. Pure functions; any thread.
+// Source: llama.cpp's table of names; the patterns are those of the models' own tokenizers. Pure functions; any
+// thread may call them.
 #pragma once
 
 #include <array>
@@ -11,10 +12,10 @@ namespace latebind::embedding {
 
 struct GgufPreTokenizer {
   std::string_view name{};
-  // Each splits the pieces of those before it; its matches are pieces, and what is between them. Empty from the first
-  // empty one on.
+  // Regular expressions, applied in order. Each splits the pieces of the previous one into its matches and the text
+  // between them. The list ends at the first empty pattern.
   std::array<std::string_view, 4> patterns{};
-  bool is_composed = false;         // texts are brought into the form NFC first
+  bool is_composed = false;         // texts are normalized to NFC first
   bool takes_whole_pieces = false;  // a piece that is a token is not merged
   bool adds_bos = false;            // unless the file says otherwise
 };

@@ -1,7 +1,7 @@
-// The merges of a vocabulary with scores, as of SentencePiece's BPE models: a piece may be merged of any two others
-// that it consists of, and pieces with high scores come first.
+// Derives the merges of a BPE vocabulary with scores, such as SentencePiece's: each way to split a piece into two other
+// pieces is a merge, and pieces with higher scores are merged first.
 //
-// Source: the conversion of such models in transformers. Pure function; any thread.
+// Source: the conversion of such models in transformers. A pure function; any thread may call it.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace latebind::embedding {
 
-// Each merge is a pair of views of the pieces, the first one with the highest priority. `scores` has one for each
-// piece. Pieces longer than any of a published model are not merged of others.
+// Returns pairs of views of `pieces`, by falling priority. `scores` has one number for each piece. Pieces that are
+// longer than those of any published model get no merges.
 [[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> scored_merges(
     std::span<const std::string_view> pieces, std::span<const float> scores);
 

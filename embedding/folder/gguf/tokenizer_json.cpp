@@ -30,7 +30,7 @@ using core::Status;
 using core::StatusCode;
 
 constexpr std::string_view kWordBegin = "▁";
-// The types of tokens that matter here, by llama.cpp's numbers.
+// llama.cpp's numbers of the token types that are used here.
 constexpr std::uint64_t kGgufNormal = 1;
 constexpr std::uint64_t kGgufUnknown = 2;
 constexpr std::uint64_t kGgufControl = 3;
@@ -77,7 +77,7 @@ class TokenizerMaker {
   Status make_unigram();
   void add_special_tokens();
   Status add_template(bool is_word_pieces);
-  // The id in the first of these keys that the file has; std::nullopt without any.
+  // Returns the id in the first of these keys that the file has; std::nullopt if it has none.
   Result<std::optional<std::size_t>> id_in(std::initializer_list<std::string_view> keys) const;
   Result<bool> flag(std::string_view key, bool otherwise) const {
     LB_ASSIGN_OR_RETURN(const auto given, header_.flag(key));
@@ -134,7 +134,8 @@ std::string TokenizerMaker::vocabulary(const std::vector<std::string>& tokens) c
   return text + "}";
 }
 
-// Pieces that begin a word have a space before them; others continue it. Special tokens stay as they are.
+// In the file, pieces that begin a word start with a space mark, and other pieces continue a word. Special tokens are
+// unmarked.
 Status TokenizerMaker::make_word_pieces() {
   bool has_capitals = false;
   for (std::size_t id = 0; id < tokens_.size(); ++id) {
@@ -241,7 +242,7 @@ Status TokenizerMaker::make_unigram() {
   }
   root_["pre_tokenizer"] = sentence_piece_pre_tokenizer({.add_prefix_space = has_prefix});
   root_["decoder"] = sentence_piece_decoder({.add_prefix_space = has_prefix});
-  // Other tokens than normal ones have scores that stand for nothing, and the lowest one is that of unknown characters.
+  // Only the scores of normal tokens are meaningful. Unknown characters get the lowest score.
   float lowest = 0;
   for (std::size_t id = 0; id < tokens_.size(); ++id)
     if (types_[id] == kGgufNormal) lowest = std::min(lowest, scores_[id]);
@@ -277,7 +278,7 @@ void TokenizerMaker::add_special_tokens() {
 Result<std::optional<std::size_t>> TokenizerMaker::id_in(std::initializer_list<std::string_view> keys) const {
   for (const std::string_view key : keys) {
     LB_ASSIGN_OR_RETURN(const auto given, header_.whole(key));
-    // Files say 2^32 - 1 for a token that they do not have.
+    // Files have 2^32 - 1 for an absent token.
     if (!given || *given == std::numeric_limits<std::uint32_t>::max()) continue;
     if (*given >= tokens_.size())
       return invalid(fmt::format("'{}' is {}, and there are {} tokens", key, *given, tokens_.size()));
@@ -294,7 +295,7 @@ Status TokenizerMaker::add_template(bool is_word_pieces) {
   using Id = std::optional<std::size_t>;
   Id first;
   Id last;
-  // Older files have the first key of each.
+  // In each list, the first key is that of older files.
   if (adds_bos_) {
     LB_ASSIGN_OR_RETURN(first, is_word_pieces ? id_in({"tokenizer.ggml.cls_token_id", "tokenizer.ggml.bos_token_id"})
                                               : id_in({"tokenizer.ggml.bos_token_id"}));
@@ -322,7 +323,7 @@ Status TokenizerMaker::add_template(bool is_word_pieces) {
   single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
   if (last) single.push_back(token(*last, 0));
   Json pair = single;
-  // As in BERT, the second text has the other type; as in RoBERTa, there are two tokens between the texts.
+  // As in BERT, the second text has token type 1; as in RoBERTa, two separators are between the texts.
   if (!is_word_pieces && last) pair.push_back(token(*last, 0));
   if (!is_word_pieces && !last && first) pair.push_back(token(*first, 0));
   const int type = is_word_pieces ? 1 : 0;
@@ -342,7 +343,7 @@ Result<std::string> gguf_tokenizer_json(const GgufHeader& header, bool is_decode
 }
 
 std::string gguf_tokenizer_config(bool is_decoder) {
-  // A class without rules of its own, so that tokenizer.json is all.
+  // This class adds no rules to tokenizer.json.
   Json config = {{"tokenizer_class", "PreTrainedTokenizerFast"}};
   if (!is_decoder) config["model_input_names"] = Json::array({"input_ids", "token_type_ids", "attention_mask"});
   return config.dump();

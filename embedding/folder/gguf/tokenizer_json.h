@@ -1,8 +1,8 @@
-// The tokenizer of a GGUF file as a tokenizer.json, made from the file's metadata, with the same results as the
-// tokenizer that the file's own was converted from.
+// Generates a tokenizer.json from a GGUF file's metadata, with the results of the tokenizer from which the file was
+// converted.
 //
-// Source: llama.cpp's converter and vocabularies; transformers' tokenizers for the parts of each kind. Pure function;
-// any thread.
+// Source: llama.cpp's converter and vocabularies; transformers' tokenizers for the parts of each kind. Pure
+// functions; any thread may call them.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace latebind::embedding {
 
-// `is_decoder` says of the network whether special tokens are around a text only if the file demands them. Returns
-// kInvalidModel and kUnsupported, naming the key.
+// `is_decoder` is true for decoders, whose texts get special tokens only if the metadata says so. Returns kInvalidModel
+// or kUnsupported, naming the key.
 [[nodiscard]] core::Result<std::string> gguf_tokenizer_json(const GgufHeader& header, bool is_decoder);
-// The tokenizer_config.json for it.
+// Returns the tokenizer_config.json that belongs to it.
 [[nodiscard]] std::string gguf_tokenizer_config(bool is_decoder);
 
 }  // namespace latebind::embedding

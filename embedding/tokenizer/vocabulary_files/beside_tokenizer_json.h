@@ -24,10 +24,10 @@ struct BesideTokenizerJson {
   TokenizerOfNetwork network{};
 };
 
-// Applies the files to `root`, the tokenizer.json as read_json_document() gives it with its lists, whose own errors are
-// left to its reader. Added tokens get the flags of "added_tokens_decoder". If a class for SentencePiece models is
-// named, normalizer, pre-tokenizer and model are rebuilt as that class does. Returns kUnsupported, naming file, key and
-// remedy, if these files would change ids in any other way.
+// Applies the files to `root`, the tokenizer.json as read_json_document() returns it with its lists. Errors in `root`
+// itself are left to its reader. Added tokens get the flags of "added_tokens_decoder". If a class for SentencePiece
+// models is named, normalizer, pre-tokenizer and model are rebuilt as that class does. Returns kUnsupported, naming
+// file, key and remedy, if these files would change ids in any other way.
 [[nodiscard]] core::Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, core::Json& root,
                                                       const ModelLists& lists = {});
 

@@ -1,5 +1,5 @@
-// Finds the class that transformers makes a tokenizer of although there is a tokenizer.json. Internal to
-// beside_tokenizer_json.h. Pure functions, any thread.
+// Finds the class with which transformers makes a tokenizer although there is a tokenizer.json. Internal to
+// beside_tokenizer_json.h. Pure functions; any thread may call them.
 #pragma once
 
 #include <string_view>
@@ -11,12 +11,12 @@ namespace latebind::embedding {
 
 struct FoundClass {
   const MakingClass* made_by = nullptr;  // null: a class that keeps the parts of tokenizer.json
-  std::string_view named_in{};           // the file; empty if the kind of network alone implies it
+  std::string_view named_in{};           // the file that names the class; empty if the network's type implies it
 };
 
 [[nodiscard]] FoundClass class_beside(const BesideTokenizerJson& beside);
 
-// Whether the class is one for SentencePiece models.
+// Returns whether the class is for SentencePiece models.
 [[nodiscard]] bool makes_sentence_pieces(const FoundClass& found);
 
 }  // namespace latebind::embedding

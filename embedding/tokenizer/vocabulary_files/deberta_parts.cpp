@@ -14,7 +14,7 @@ void make_deberta_parts(const Json* tokenizer_config, Json& root) {
   normalizers.push_back({{"type", "Replace"}, {"pattern", {{"Regex", R"(\s{2,}|[\n\r\t])"}}}, {"content", " "}});
   normalizers.push_back({{"type", "NFC"}});
   normalizers.push_back({{"type", "Strip"}, {"strip_left", false}, {"strip_right", true}});
-  // A key that is null means false.
+  // A null value means false.
   const bool is_said =
       tokenizer_config != nullptr && tokenizer_config->is_object() && tokenizer_config->contains("add_prefix_space");
   const bool adds_space = flag_in(tokenizer_config, "add_prefix_space", !is_said);

@@ -1,6 +1,6 @@
-// The parts of a tokenizer.json that transformers' DebertaV2Tokenizer makes, whatever a file contains.
+// The parts of a tokenizer.json that transformers' DebertaV2Tokenizer rebuilds, regardless of the file's content.
 //
-// Source: transformers 5.24. Pure functions, any thread.
+// Source: transformers 5.24. Pure functions; any thread may call them.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,12 @@
 
 namespace latebind::embedding {
 
-// Replaces normalizer, pre-tokenizer and decoder. `tokenizer_config` may be null; only true and false count in it.
+// Replaces normalizer, pre-tokenizer and decoder. `tokenizer_config` may be null; values other than true and false are
+// ignored.
 void make_deberta_parts(const core::Json* tokenizer_config, core::Json& root);
 
-// The place of the unknown token in the model: where the vocabulary, which need not be finished, has it with the score
-// 0, or else what `tokenizer_config` says.
+// Returns the index of the unknown token in the model: its entry with the score 0 in the vocabulary, which may be
+// incomplete, or else the index that `tokenizer_config` gives.
 [[nodiscard]] std::size_t deberta_unknown(const ModelLists& lists, std::string_view unknown,
                                           const core::Json* tokenizer_config);
 

@@ -18,7 +18,7 @@ namespace latebind::embedding {
 // The tokens that a class of this kind uses if no file names them.
 [[nodiscard]] std::span<const DefaultToken> default_tokens(TokenizerClass::Kind kind);
 
-// Gives tokens that are texts the flags that a class of this kind gives them.
+// Sets the flags of tokens that files give as plain texts to those that a class of this kind uses.
 void give_flags_of_class(TokenizerClass::Kind kind, SpecialTokens& tokens);
 
 // The text of the token with this role, from the files beside any tokenizer, with or without a tokenizer.json, or else

@@ -25,8 +25,8 @@ constexpr std::size_t kRankMax = 16384;
 constexpr double kAlphaMax = 1e6;
 constexpr std::size_t kListMax = 16384;
 
-// Keys that training needs, or that describe the file. The tensors of the adapter say which layers and which matrices
-// were changed.
+// Keys that matter only for training, or that describe the file. The adapter's tensors determine which layers and
+// matrices change.
 constexpr std::array<std::string_view, 21> kWithoutEffect{
     "auto_mapping",    "base_model_class", "bias",           "corda_config",      "ensure_weight_tying",
     "eva_config",      "exclude_modules",  "inference_mode", "layers_pattern",    "layers_to_transform",
@@ -53,7 +53,7 @@ Result<double> read_positive(const Json& config, const char* key, double otherwi
                                         core::printable_json(*found), most));
 }
 
-// Names with other signs are regular expressions.
+// Names with other characters are regular expressions.
 bool is_plain_module(std::string_view name) {
   if (name.starts_with('^')) name.remove_prefix(1);
   return !name.empty() && std::ranges::all_of(name, [](char c) {
@@ -135,7 +135,7 @@ bool ends_as_module(std::string_view module, std::string_view name) {
          (module.size() > name.size() && module.ends_with(name) && module[module.size() - name.size() - 1] == '.');
 }
 
-// As PEFT's get_pattern_key() compares them.
+// Matches a module as PEFT's get_pattern_key() does.
 bool matches(const AdapterConfig::Pattern& pattern, std::string_view module) {
   std::string_view wanted = pattern.module;
   const bool is_whole = wanted.starts_with('^');

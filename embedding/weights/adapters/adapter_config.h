@@ -16,13 +16,13 @@
 namespace latebind::embedding {
 
 inline constexpr std::string_view kAdapterConfigFile = "adapter_config.json";
-// The weights beside it; the first one that exists is used.
+// The weights beside it. The first file that exists is used.
 inline constexpr std::string_view kAdapterFile = "adapter_model.safetensors";
 inline constexpr std::string_view kAdapterTorchFile = "adapter_model.bin";
 
 struct AdapterConfig {
-  // A number for modules with a name, "q_proj" or "layers.0.self_attn.q_proj", in which a dot stands for any character;
-  // with "^" in front, for the module with this whole name.
+  // A number for the modules whose last components are `module`, such as "q_proj" or "layers.0.self_attn.q_proj"; a dot
+  // matches any character. With a leading "^", the whole name must match.
   struct Pattern {
     std::string module;
     double number = 0;
@@ -32,10 +32,10 @@ struct AdapterConfig {
   std::string base{};          // the model that the adapter changes: a folder, or a name on the hub
   bool is_stabilized = false;  // rsLoRA
   bool is_dora = false;
-  // The modules that have a change; std::nullopt if the file has an expression, or means all linear layers.
+  // The modules with a change. std::nullopt if the file has a regular expression, or stands for all linear layers.
   std::optional<std::vector<std::string>> targets = std::nullopt;
 
-  // Returns the rank of the change of this module, and the factor of its product.
+  // Return the rank of this module's change, and its scale.
   [[nodiscard]] std::size_t rank_of(std::string_view module) const;
   [[nodiscard]] float scale_of(std::string_view module) const;
   // Returns whether the adapter changes this module.

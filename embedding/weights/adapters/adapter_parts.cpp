@@ -19,10 +19,9 @@ using core::Status;
 using core::StatusCode;
 
 constexpr std::string_view kPrefix = "base_model.model.";
-// PEFT's layer around a layer of the model.
+// The name of the wrapped layer inside PEFT's layer.
 constexpr std::string_view kWrapped = ".base_layer.";
-// transformers gives a network whose file has no pooler one with random weights. Nothing uses it, but its matrix is
-// changed like others.
+// If a file has no pooler, transformers adds one with random weights. It is never used, but an adapter may change it.
 constexpr std::string_view kPooler = "pooler.";
 
 struct Role {
@@ -37,8 +36,8 @@ const Role kRoles[] = {{".lora_A.weight", &LowRankChange::down},
                        {".lora_magnitude_vector", &LowRankChange::lengths},
                        {".lora_magnitude_vector.weight", &LowRankChange::lengths}};
 
-// Finds tensors of the model by the adapter's names for them. An adapter of a model with a head has the encoder's
-// tensors below a prefix, and so has the file of a model with a head; the other of the two may have no prefix.
+// Finds tensors of the model by the adapter's names. In files of a model with a head, the encoder's tensors have a
+// prefix. The adapter and the model may differ in having it.
 class NamesOfModel {
  public:
   explicit NamesOfModel(const ModelWeights& weights) : weights_(weights) {
@@ -97,7 +96,7 @@ class AdapterReader {
       if (role.is_table) change.is_table = true;
       return {};
     }
-    // Names of low-rank parts that are unknown, and those of single tokens.
+    // Unknown low-rank parts, and changes of single tokens.
     if (name.find("lora_") != name.npos || name.find("trainable_tokens") != name.npos) {
       return wrong(StatusCode::kUnsupported, stored,
                    "is of a kind that is not supported: merge the adapter into the weights (PEFT's merge_and_unload), "

@@ -1,4 +1,4 @@
-// AdapterParts: the tensors of a LoRA adapter by what they change.
+// AdapterParts: the tensors of a LoRA adapter, with the tensors of the model that they change.
 //
 // Source of the names: PEFT's files, "base_model.model.MODULE.lora_A.weight". Values; reading is a pure function, safe
 // for concurrent use.
@@ -18,22 +18,22 @@ namespace latebind::embedding {
 
 // The change of a matrix W: scale · B · A is added to it, or to its transpose if it is a table of embeddings.
 struct LowRankChange {
-  std::string tensor{};  // W, as the model calls it
-  std::string down{};    // A [rank, in], as the adapter calls it
-  std::string up{};      // B [out, rank]
+  std::string tensor{};  // the model's name of W
+  std::string down{};    // the adapter's name of A [rank, in]
+  std::string up{};      // the adapter's name of B [out, rank]
   std::size_t rank = 0;
-  std::size_t in = 0;  // of a table: its rows
+  std::size_t in = 0;  // for a table, the number of its rows
   std::size_t out = 0;
   float scale = 1;
   bool is_table = false;  // W is a table [in, out]; otherwise W is [out, in]
-  // DoRA: the lengths [out] of the rows of W after the change. Empty without.
+  // For DoRA, the name of the lengths [out] of the rows of W after the change; otherwise empty.
   std::string lengths{};
 };
 
 // A tensor that replaces one of the model, or that the model does not have.
 struct ReplacedTensor {
-  std::string tensor{};  // as the model calls it, or should
-  std::string stored{};  // as the adapter calls it
+  std::string tensor{};  // the name in the model
+  std::string stored{};  // the name in the adapter
 };
 
 struct AdapterParts {

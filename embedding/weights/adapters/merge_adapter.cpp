@@ -34,7 +34,7 @@ std::vector<float> transposed(std::span<const float> from, std::size_t rows, std
   return to;
 }
 
-// One changed matrix, in rows as it is stored: row += scale · Σ of the products of a row's factor and a right row.
+// The change of one matrix in its stored layout: row r += scale · Σ left[r,k] · right row k.
 class ChangedMatrix {
  public:
   static Result<ChangedMatrix> of(const LowRankChange& change, const StoredTensor& old, const TensorFile& adapter,

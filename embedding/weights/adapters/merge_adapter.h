@@ -8,9 +8,9 @@
 
 namespace latebind::embedding {
 
-// Computes the tensors that the adapter changes, each in the type that it has in the model, and replaces them in
-// `weights`; all others stay where they are. The numbers are those of PEFT's merge_and_unload(). Uses all processors.
-// Returns the errors of read_adapter_parts(), and kInvalidModel or kUnsupported, naming the tensor. Any thread.
+// Computes the tensors that the adapter changes, each in its type in the model, and replaces them in `weights`. All
+// other tensors stay where they are. The numbers are those of PEFT's merge_and_unload(). Uses all processors. Returns
+// the errors of read_adapter_parts(), and kInvalidModel or kUnsupported, naming the tensor. Any thread.
 //
 // Source: Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models" (2021); Kalajdzievski, "A Rank Stabilization
 // Scaling Factor for Fine-Tuning with LoRA" (2023); Liu et al., "DoRA: Weight-Decomposed Low-Rank Adaptation" (2024).

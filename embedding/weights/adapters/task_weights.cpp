@@ -30,7 +30,7 @@ std::vector<std::int64_t> sizes_of(std::initializer_list<std::size_t> sizes) {
   return dims;
 }
 
-// A matrix in rows.
+// A row-major matrix.
 struct Matrix {
   std::vector<float> numbers;
   std::size_t columns = 0;
@@ -168,7 +168,7 @@ Status add(const ChangedTensors& changed, std::size_t tasks, ModelWeights& weigh
   return {};
 }
 
-// The part of a stacked tensor that belongs to the task with this position.
+// Returns the part of a stacked tensor for the task at this position.
 StoredTensor slice_of(StoredTensor stacked, std::size_t position, std::size_t tasks) {
   const std::size_t size = stacked.bytes.size() / tasks;
   stacked.bytes = stacked.bytes.subspan(position * size, size);
@@ -218,7 +218,7 @@ Status add_stacked_tasks(const StackedTasks& stacked, ModelWeights& weights) {
     }
     ChangedTensor& one = changed[module + ".weight"];
     one.name = module + ".weight";
-    // A table has its ranks last.
+    // In a table, the rank is the last dimension.
     one.is_table = (*down_shape)[1] == (*shape)[0] && (*down_shape)[2] == static_cast<std::int64_t>(stacked.rank);
     one.in = static_cast<std::size_t>((*shape)[one.is_table ? 0 : 1]);
     one.out = static_cast<std::size_t>((*shape)[one.is_table ? 1 : 0]);

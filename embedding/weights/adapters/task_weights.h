@@ -1,9 +1,9 @@
-// Low-rank changes of a network's matrices for several tasks, which stay beside the matrices: a call chooses a task,
-// and the same weights serve all of them.
+// Low-rank changes of a network's matrices for several tasks. They stay separate from the matrices, so that one set of
+// weights serves all tasks, and each call chooses its task.
 //
-// The changes of all tasks of a matrix are stacked to one pair of matrices, A [columns, in] and B [out, columns]. A
-// table of scales [tasks + 1, columns] has each task's scale in its own columns and 0 in the others. With the number t
-// of a text's task, 0 for none and then from 1, y = x · Wᵀ + (x · Aᵀ · scales[t]) · Bᵀ. Texts of different tasks may
+// For each matrix, the changes of all tasks are stacked to one pair of matrices, A [columns, in] and B [out, columns].
+// A table of scales [tasks + 1, columns] has each task's scale in its own columns and 0 in the others. With the number
+// t of a text's task, 0 for none and then from 1, y = x · Wᵀ + (x · Aᵀ · scales[t]) · Bᵀ. Texts of different tasks may
 // share a batch.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace latebind::embedding {
 
-// The adapter of a task, in a file of its own.
+// The adapter of one task, in a separate file.
 struct TaskAdapterFile {
   const AdapterConfig* config = nullptr;
   TensorFile tensors;

@@ -7,7 +7,7 @@
 namespace latebind::embedding {
 namespace {
 
-// The numbers that are converted at a time, a whole number of blocks of every type.
+// How many numbers are converted at a time: a multiple of every type's block size.
 constexpr std::size_t kConvertedPiece = 4 * kGgufBlockMax;
 
 std::uint64_t stored_row(const ConvertedTensor& tensor, std::uint64_t row) {

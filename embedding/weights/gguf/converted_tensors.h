@@ -1,5 +1,5 @@
-// ConvertedTensors: tensors of a GGUF file as f32, computed from its blocks when they are read. The file stays mapped,
-// and only what is read is in memory. Thread-safe.
+// ConvertedTensors: tensors of a GGUF file as f32, computed from its blocks when they are read. It shares the mapped
+// file; only the converted part is in memory. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@
 
 namespace latebind::embedding {
 
-// How a tensor's numbers become those that a network expects.
+// How to compute the numbers that a network expects from a stored tensor.
 struct ConvertedTensor {
-  const GgufType* type = nullptr;  // one that is read
+  const GgufType* type = nullptr;  // a type with `dequantize`
   std::uint64_t offset = 0;        // in the file, which has all of its blocks
   std::uint64_t rows = 1;
   std::uint64_t columns = 1;  // a whole number of blocks
-  // The rows of each head are stored as the first of either half, the second of either half, and so on. 0: they are
-  // stored as they are; else it divides `rows` into parts of even size.
+  // The number of heads whose rows are interleaved: the first row of each half, the second row of each half, and so on.
+  // It divides `rows` into parts of even size. 0: rows are in order.
   std::size_t interleaved_heads = 0;
-  float subtracted = 0.0F;  // from each number
-  std::uint64_t begin = 0;  // its place in the bytes
+  float subtracted = 0.0F;  // subtracted from each number
+  std::uint64_t begin = 0;  // the tensor's offset in the computed bytes
 };
 
 class ConvertedTensors final : public core::ComputedBytes {
@@ -38,10 +38,10 @@ class ConvertedTensors final : public core::ComputedBytes {
 
  private:
   void compute_all(std::span<std::byte> to) const override;
-  // Calls `blocks`, which returns a pointer to this many bytes at this place of the file, or null.
+  // Converts with the bytes that `blocks(offset, size)` returns from the file; it returns null on failure.
   template <class Blocks>
   bool convert(std::uint64_t offset, std::span<std::byte> to, const Blocks& blocks) const noexcept;
-  // Converts numbers of one stored row. `column` is the first.
+  // Converts numbers of one stored row, from `column` on.
   template <class Blocks>
   static bool convert_row(const ConvertedTensor& tensor, std::uint64_t row, std::uint64_t column,
                           std::span<std::byte> to, const Blocks& blocks) noexcept;

@@ -27,7 +27,7 @@ std::string name_of_gguf_type(std::uint32_t number) {
   return type != nullptr ? std::string(type->name) : fmt::format("number {}", number);
 }
 
-// A name is free for a tensor without the network's name only if it is not one of those.
+// A tensor that keeps its name must not take one that another tensor gets.
 std::string unused_name(std::string_view tensor) {
   return fmt::format("gguf:{}", tensor);
 }

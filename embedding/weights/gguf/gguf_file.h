@@ -1,6 +1,6 @@
-// GgufFile: the tensors of a GGUF file by the names that the networks here have for them. Those of f32, f16 and bf16
-// stay where they are in the mapped file; quantized ones, and those that llama.cpp's converter changed, are computed as
-// f32 when they are read, with the same numbers as in llama.cpp.
+// GgufFile: the tensors of a GGUF file, with the names that Latebind's networks use. Tensors of f32, f16 and bf16 stay
+// in the mapped file. Quantized tensors, and tensors that llama.cpp's converter changed, are computed as f32 when they
+// are read, with the same numbers as in llama.cpp.
 //
 // Immutable; any thread may read.
 #pragma once
@@ -17,7 +17,7 @@ namespace latebind::embedding {
 
 class GgufFile : public TensorFile {
  public:
-  // Returns the errors of GgufHeader::read(). A type that is not read is an error only when its tensor is requested.
+  // Returns the errors of GgufHeader::read(). An unsupported type is an error only when its tensor is requested.
   static core::Result<GgufFile> from_part(core::FilePart part, std::string name);
 
  private:

@@ -23,7 +23,7 @@ constexpr std::uint32_t kGgufVersionMin = 2;
 constexpr std::uint32_t kGgufVersionMax = 3;
 constexpr std::uint64_t kGgufAlignment = 32;
 constexpr std::uint64_t kGgufAlignmentMax = std::uint64_t{1} << 20;
-// Most headers of models for embeddings are shorter; longer ones are read again.
+// Longer than most headers of embedding models. Longer headers are read again.
 constexpr std::size_t kFirstGgufRead = std::size_t{1} << 20;
 }  // namespace
 
@@ -63,7 +63,7 @@ class GgufHeader::Parser {
     const auto bytes = take(sizeof(Number));
     return bytes ? std::optional(gguf_number_at<Number>(bytes->data())) : std::nullopt;
   }
-  // A text of at most kBytesMax bytes.
+  // Reads a text of at most kBytesMax bytes.
   std::optional<std::string_view> text() {
     const auto size = number<std::uint64_t>();
     const auto bytes = size ? take(*size) : std::nullopt;

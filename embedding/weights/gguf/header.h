@@ -1,8 +1,7 @@
-// GgufHeader: what a GGUF file says before its tensors' numbers: metadata by key, and the name, shape, type and place
-// of each tensor.
+// GgufHeader: the header of a GGUF file: metadata by key, and the name, shape, type and offset of each tensor.
 //
-// Source of the format: ggml's GGUF specification, versions 2 and 3, little-endian. Everything is checked when it is
-// read: sizes against limits and against the file, types, names that occur twice, places of tensors. A value with views
+// Source of the format: ggml's GGUF specification, versions 2 and 3, little-endian. Reading checks
+// everything: sizes against limits and against the file, types, duplicate names, offsets of tensors. A value with views
 // of memory that it shares; any thread may use it.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace {
 
 using core::Result;
 
-// NamesOfArchitecture without ".weight" and ".bias", and without "blk.N.".
+// Names without the suffixes ".weight" and ".bias", and without "blk.N.".
 struct NamePair {
   std::string_view there;
   std::string_view here;
@@ -48,7 +48,7 @@ constexpr std::array kGgufDecoderLayer{
     NamePair{"attn_output", "self_attn.o_proj"}, NamePair{"ffn_norm", "post_attention_layernorm"},
     NamePair{"ffn_gate", "mlp.gate_proj"},       NamePair{"ffn_up", "mlp.up_proj"},
     NamePair{"ffn_down", "mlp.down_proj"}};
-// With norms before and after both parts of a layer; these come before kGgufDecoderLayer's.
+// The norms of layers that have them before and after both parts. They take precedence over kGgufDecoderLayer.
 constexpr std::array kFourNorms{NamePair{"ffn_norm", "pre_feedforward_layernorm"},
                                 NamePair{"post_attention_norm", "post_attention_layernorm"},
                                 NamePair{"post_ffw_norm", "post_feedforward_layernorm"}};

@@ -1,7 +1,7 @@
-// The names of tensors in GGUF, and the names that the networks here have for them.
+// Maps the names of tensors in GGUF to the names that Latebind's networks use.
 //
 // Source: llama.cpp's list of names, and what its converter does to the tensors of each architecture. Pure functions;
-// any thread.
+// any thread may call them.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,22 @@
 
 namespace latebind::embedding {
 
-// A tensor as a network asks for it.
+// The name of a tensor in a network, and how the converter changed the tensor.
 struct GgufName {
   std::string name{};
-  bool is_matrix = false;  // one row may be stored without its dimension
-  // The converter interleaves the halves of each head's rows; 0 if it does not.
+  bool is_matrix = false;  // a matrix with one row may be stored with one dimension
+  // The number of heads whose rows the converter interleaved; 0 if it did not.
   std::size_t interleaved_heads = 0;
-  float added = 0.0F;  // by the converter, to each number
+  float added = 0.0F;  // the converter added this to each number
 };
 
 // Renames the tensors of a file.
 class GgufNames {
  public:
-  // Returns kInvalidModel for numbers of heads that are not whole. Files of other architectures keep their names.
+  // Returns kInvalidModel for head counts that are not integers. For unknown architectures, names stay as they are.
   static core::Result<GgufNames> of(const GgufHeader& header);
 
-  // Returns std::nullopt for a tensor that no network asks for.
+  // Returns std::nullopt for a tensor that no network uses.
   [[nodiscard]] std::optional<GgufName> rename(std::string_view tensor) const;
 
  private:
@@ -38,7 +38,7 @@ class GgufNames {
   std::size_t key_heads_ = 0;
 };
 
-// Whether the names of this architecture's tensors are known.
+// Returns whether the names of this architecture's tensors are known.
 [[nodiscard]] bool has_gguf_names(std::string_view architecture);
 
 }  // namespace latebind::embedding

@@ -41,8 +41,9 @@ void widen_bf16_blocks(const std::byte* from, std::size_t count, float* to) {
 
 constexpr std::size_t kSmallBlock = 32;
 
-// Blocks of 32 numbers begin with a scale d and, if they have one, a minimum m; then, for numbers of five bits, all
-// fifth bits; then a byte for the low bits of the numbers i and i + 16. A number without a minimum is q - half.
+// A block of 32 numbers has a scale d and, in some types, a minimum m; for five-bit numbers, the fifth bits of all
+// numbers; and a byte for the low bits of each pair i and i + 16. A number is d · q + m, or, without a minimum,
+// d · (q - half).
 template <bool has_minimum, bool has_fifth_bits>
 void dequantize_small(const std::byte* block, std::size_t count, float* to) {
   constexpr int kHalf = has_fifth_bits ? 16 : 8;
@@ -80,8 +81,9 @@ ScaleAndMinimum scale_of(const std::byte* packed, std::size_t i) {
   return {(low & 15U) | (block_byte(packed, i - 4) >> 6U) << 4U, low >> 4U | (block_byte(packed, i) >> 6U) << 4U};
 }
 
-// Blocks of 256 numbers in eight groups: two f16 that scale the groups' scales and minima, these, then for numbers of
-// five bits 32 bytes of fifth bits, and 32 bytes for each two groups, whose low bits are those of the first.
+// A block of 256 numbers in eight groups has two f16 factors of the groups' scales and minima; the scales and minima;
+// for five-bit numbers, 32 bytes of fifth bits; and 32 bytes for each pair of groups, with the first group in the low
+// bits.
 template <bool has_fifth_bits>
 void dequantize_large(const std::byte* block, std::size_t count, float* to) {
   constexpr std::size_t kScales = 4;
@@ -105,8 +107,8 @@ void dequantize_large(const std::byte* block, std::size_t count, float* to) {
   }
 }
 
-// Blocks of 256 numbers in two halves of four groups: four low bits of each number, two high bits, a signed scale for
-// each sixteen numbers, and an f16 that scales these.
+// A block of 256 numbers in two halves of four groups has the low four bits of all numbers, their high two bits, a
+// signed scale for every 16 numbers, and an f16 factor of these scales.
 void dequantize_q6_k(const std::byte* block, std::size_t count, float* to) {
   constexpr std::size_t kHigh = 128;
   constexpr std::size_t kScales = kHigh + 64;

@@ -1,4 +1,4 @@
-// The values of GGUF's metadata. Pure functions; any thread.
+// The values of GGUF's metadata. Pure functions; any thread may call them.
 #pragma once
 
 #include <bit>
@@ -31,10 +31,10 @@ enum class GgufValueType : std::uint32_t {
 struct GgufArray {
   GgufValueType type = GgufValueType::kU8;
   std::size_t count = 0;
-  std::span<const std::byte> bytes{};  // of a text each: its length in 64 bits, and the text
+  std::span<const std::byte> bytes{};  // for texts, each is its length in 64 bits and its bytes
 };
 
-// Integers of all sizes are one of the first two, and both types of floating-point numbers are double.
+// Integers of all sizes are std::uint64_t or std::int64_t; floating-point numbers of both sizes are double.
 using GgufValue = std::variant<std::uint64_t, std::int64_t, double, bool, std::string_view, GgufArray>;
 
 [[nodiscard]] inline std::string_view gguf_text_of(std::span<const std::byte> bytes) {

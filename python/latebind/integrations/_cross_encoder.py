@@ -103,7 +103,7 @@ class CrossEncoder(Shaped):
 
         Args:
             inputs: any input of latebind.CrossEncoder.predict(). Older releases call it `sentences`.
-            prompt_name, prompt: the model's instruction, or what to put before the first text of each pair: a key of
+            prompt_name, prompt: the model's instruction, or the prefix of the first text of each pair: a key of
                 `prompts`, or a text.
             batch_size: ignored, because batches are formed by tokens (`batch_tokens` of the constructor).
             show_progress_bar: shows a progress bar if tqdm is installed.
@@ -206,7 +206,7 @@ class CrossEncoder(Shaped):
     # -- Inside --------------------------------------------------------------------------------------------------------
 
     def _instruction(self, name: str | None, text: str | None) -> str | None:
-        """Returns the prompt of a call; None for the model's own."""
+        """Returns the prompt of a call; None for the model's default."""
         is_chosen = name is not None or text is not None or self.default_prompt_name is not None
         return self._prompt(name, text) if is_chosen else None
 

@@ -37,7 +37,7 @@ void for_each(const Dims& shape, const std::function<void(const Dims&)>& visit);
 // Applies `op` to each row of the last dimension.
 [[nodiscard]] Array by_row(Array x, const std::function<void(std::span<double>)>& op);
 void softmax(std::span<double> row);
-// Leaves the largest numbers, the first ones of equals, and sets the others to 0.
+// Keeps the largest numbers, the first of equals, and sets the others to 0.
 void keep_largest(std::span<double> row, std::size_t count);
 [[nodiscard]] Array layer_norm(const Array& x, const Array& weight, const Array& bias, double epsilon);
 

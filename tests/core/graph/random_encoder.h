@@ -35,11 +35,11 @@ struct EncoderShape {
   PoolingMode pooling = PoolingMode::kMean;
   bool pooled = true;
   bool normalize = true;
-  std::optional<std::int64_t> dense = std::nullopt;    // behind the pooling, so many numbers
+  std::optional<std::int64_t> dense = std::nullopt;    // the width of a layer after the pooling
   std::optional<std::int64_t> padding = std::nullopt;  // of positions
   std::int64_t buckets = 0;                            // of distances; 0: no bias
   std::int64_t farthest = 0;
-  bool linear_bias = false;  // if there is none of distances
+  bool linear_bias = false;  // only without a bias of distances
   bool rotary = false;
   float rotary_factor = 1;
   std::optional<float> soft_cap = std::nullopt;
@@ -55,12 +55,12 @@ struct EncoderShape {
   bool has_place_keys = true;
   bool has_place_queries = true;
   bool places_are_normal = false;  // the tables have a norm
-  std::int64_t kernel = 0;         // of a convolution beside the first layer; 0: none
+  std::int64_t kernel = 0;         // the width of a convolution beside the first layer; 0: none
   bool joint = false;              // queries and keys are columns of one product
   // RMS norms instead of layer norms, and of each head's queries and keys; words are scaled. As decoders have it.
   bool rms = false;
-  std::int64_t short_convolution = 0;  // before attention, over so many tokens
-  std::int64_t experts = 0;            // in place of the feed-forward part
+  std::int64_t short_convolution = 0;  // the width of a convolution before attention; 0: none
+  std::int64_t experts = 0;            // their number, in place of the feed-forward part; 0: none
   std::int64_t chosen = 1;
 };
 
@@ -327,7 +327,7 @@ inline Inputs draw_batch(std::mt19937& chance, const std::vector<std::int64_t>& 
   return {{"ids", ids}, {"mask", mask}};
 }
 
-// Of each text so many of the last tokens, but never all, are no longer attended to.
+// Makes the last tokens of each text, but never all of them, unattended.
 inline void leave_unattended(Inputs& inputs, std::int64_t count) {
   Array& mask = inputs.at("mask");
   const std::int64_t width = mask.shape[1];

@@ -69,7 +69,7 @@ struct SmallGraphOptions {
   std::optional<std::int64_t> window = std::nullopt;
   bool gated = false;                  // the wide part is multiplied by another one
   bool biases = true;                  // of norms and of linears
-  std::int64_t short_convolution = 0;  // of queries, over so many tokens
+  std::int64_t short_convolution = 0;  // the width of a convolution of the queries; 0: none
   std::int64_t chosen = 0;             // of three experts in place of the feed-forward part
 };
 

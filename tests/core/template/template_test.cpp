@@ -114,9 +114,9 @@ TEST(TemplateTest, RefusesWhatItDoesNotKnowByName) {
       {"{{ {}.items }}", StatusCode::kUnsupported, "the text of a function is not supported"},
       {"{{ 7 is sameas 7 }}", StatusCode::kUnsupported, "the test 'sameas' of an integer is not supported"},
       {"{{ 2 ** 3 }}", StatusCode::kUnsupported, "the operator '**' is not supported"},
-      {"{{ 0x10 }}", StatusCode::kUnsupported, "numbers in other bases than 10 are not supported"},
+      {"{{ 0x10 }}", StatusCode::kUnsupported, "numbers in bases other than 10 are not supported"},
       {"{{ 9223372036854775807 + 1 }}", StatusCode::kUnsupported, "integers beyond 64 bits are not supported"},
-      {"{{ 9223372036854775808 }}", StatusCode::kUnsupported, "is no integer of 64 bits"},
+      {"{{ 9223372036854775808 }}", StatusCode::kUnsupported, "is not a 64-bit integer"},
       {"{{ '\\ud800' }}", StatusCode::kUnsupported, "escapes of surrogates are not supported"},
       {"{% include 'x' %}", StatusCode::kUnsupported, "the statement 'include' is not supported"},
       {"{% import 'x' as y %}", StatusCode::kUnsupported, "the statement 'import' is not supported"},
@@ -158,7 +158,7 @@ TEST(TemplateTest, EndsWithinItsLimits) {
        StatusCode::kInvalidModel, "lists are nested deeper than 64"},
       // One list in another many times, and a comparison of such.
       {"{% set ns = namespace(a=[1]) %}{% for i in range(60) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}{{ ns.a }}",
-       StatusCode::kTextTooLong, "a list with too much in it"},
+       StatusCode::kTextTooLong, "a list has too much content"},
       {"{% set ns = namespace(a=[1]) %}{% for i in range(15) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}"
        "{% for i in range(100000) %}{% if ns.a == ns.a %}{% endif %}{% endfor %}",
        StatusCode::kTextTooLong, "steps"},

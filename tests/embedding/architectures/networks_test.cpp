@@ -685,7 +685,7 @@ TEST(Lfm2ConfigTest, ExpandedQueriesAreRefused) {
   EXPECT_THAT(graph.status().to_string(), HasSubstr("which expand queries"));
 }
 
-// As published files have them: words in one string, sizes that are none.
+// The keys as published files have them: words in one string, and sizes that mean an absent feature.
 TEST(DebertaConfigTest, PublishedFilesMeanTheSame) {
   for (const char* name : {"deberta", "deberta-v2", "deberta-v2-conv"}) {
     SCOPED_TRACE(name);
