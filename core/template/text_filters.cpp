@@ -91,7 +91,8 @@ Result<Value> replaced_filter(Run& run, const Value& value, const Arguments& giv
   std::size_t most = std::numeric_limits<std::size_t>::max();
   if (bound[2].is_integer() && bound[2].as_integer() >= 0) most = static_cast<std::size_t>(bound[2].as_integer());
   // Each replacement may lengthen the text.
-  LB_RETURN_IF_ERROR(run.check_size((text.size() + 1) * (new_part.size() / (old_part.size() + 1) + 1)));
+  LB_RETURN_IF_ERROR(
+      run.check_size((text.size() + 1) * (new_part.size() / std::max<std::size_t>(old_part.size(), 1) + 1)));
   return run.text(replace(text, old_part, new_part, most));
 }
 

@@ -129,7 +129,7 @@ constexpr std::array kArchitectures{
                  .tokenizer = {.tokenizer_class = "GemmaTokenizer"},
                  .read = read_gemma2,
                  .read_classifier = read_last_token_head,
-                 .read_token = read_gemma_token_head},
+                 .read_token = read_gemma2_token_head},
     Architecture{.model_type = "gemma3_text",
                  .name = "Gemma 3 as an encoder, EmbeddingGemma",
                  .checked = kRandomWeights,

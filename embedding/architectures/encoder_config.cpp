@@ -83,6 +83,19 @@ Status read_epsilon(const Json& config, const char* key, const path& file, float
   return {};
 }
 
+Result<std::optional<float>> read_soft_cap(const Json& config, const char* key, const path& file,
+                                           std::optional<float> otherwise) {
+  constexpr double kCapMax = 1e6;
+  const auto* const given = config.find(key);
+  if (given == nullptr) return otherwise;
+  if (given->is_null()) return std::optional<float>();
+  const double number = given->is_number() ? given->get<double>() : 0;
+  // A number may be above 0 in f64 and not in f32.
+  if (number <= kCapMax && static_cast<float>(number) > 0) return std::optional(static_cast<float>(number));
+  return invalid_file(file, fmt::format("'{}' is {}; it must be null or a number between 0 and {}", key,
+                                        core::printable_json(*given), kCapMax));
+}
+
 Result<ActivationFunction> read_activation(const Json& config, const char* key, const path& file,
                                            std::string_view otherwise) {
   LB_ASSIGN_OR_RETURN(const std::string name, core::read_text(config, key, otherwise, platform::path_to_utf8(file)));

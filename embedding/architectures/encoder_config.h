@@ -72,6 +72,10 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
 // Reads the epsilon if the key is present.
 [[nodiscard]] core::Status read_epsilon(const core::Json& config, const char* key, const std::filesystem::path& file,
                                         float& epsilon);
+// Reads the positive limit of a soft cap: `otherwise` if the key is absent, std::nullopt if it is null.
+[[nodiscard]] core::Result<std::optional<float>> read_soft_cap(const core::Json& config, const char* key,
+                                                               const std::filesystem::path& file,
+                                                               std::optional<float> otherwise = std::nullopt);
 // Returns kUnsupported, naming the key, for options that would change the results of any encoder and are not
 // implemented. `positions` is the accepted kind of position embedding.
 [[nodiscard]] core::Status refuse_variants(const core::Json& config, const std::filesystem::path& file,

@@ -21,8 +21,6 @@ using core::Result;
 using core::Status;
 using std::filesystem::path;
 
-constexpr float kCapMost = 1e6F;
-
 // Reads which layers have a window, and its width.
 Status read_windows(const Json& config, const path& file, PlainDecoder& gemma) {
   constexpr std::size_t kWindow = 4096;  // if the key is absent
@@ -42,18 +40,6 @@ Status read_windows(const Json& config, const path& file, PlainDecoder& gemma) {
   return {};
 }
 
-// Reads a positive number: the key's default if it is absent, std::nullopt if it is null.
-Result<std::optional<float>> read_cap(const Json& config, const path& file, float otherwise) {
-  constexpr const char* kKey = "attn_logit_softcapping";
-  const auto given = config.find(kKey);
-  if (given == nullptr) return std::optional(otherwise);
-  if (given->is_null()) return std::optional<float>();
-  const auto cap = given->is_number() ? static_cast<float>(given->get<double>()) : 0.0F;
-  if (cap > 0 && cap <= kCapMost) return std::optional(cap);
-  return invalid_file(file, fmt::format("'{}' is {}; it must be null or a number between 0 and {}", kKey,
-                                        core::printable_json(*given), kCapMost));
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const Network>> read_gemma2(const Json& config, const path& file) {
@@ -67,7 +53,7 @@ Result<std::shared_ptr<const Network>> read_gemma2(const Json& config, const pat
   LB_ASSIGN_OR_RETURN(const auto scalar, core::read_size(config, "query_pre_attn_scalar", 1, kHiddenSizeMax,
                                                          platform::path_to_utf8(file)));
   gemma.scale = 1.0F / std::sqrt(static_cast<float>(scalar.value_or(256)));
-  LB_ASSIGN_OR_RETURN(gemma.soft_cap, read_cap(config, file, 50));
+  LB_ASSIGN_OR_RETURN(gemma.soft_cap, read_soft_cap(config, "attn_logit_softcapping", file, 50));
   LB_RETURN_IF_ERROR(read_windows(config, file, gemma));
   gemma.has_end_norms = true;
   gemma.word_scale = std::sqrt(static_cast<float>(sizes.hidden));

@@ -1,7 +1,10 @@
 #include "embedding/architectures/token_head.h"
 
+#include <optional>
+
 #include "core/json/read.h"
 #include "core/platform/files/folders.h"
+#include "embedding/architectures/encoder_config.h"
 #include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
@@ -12,16 +15,12 @@ using std::filesystem::path;
 
 namespace {
 
-Result<TokenHead> read_head_of_tokens(const Json& config, const path& file, bool ties_words) {
+Result<TokenHead> read_head_of_tokens(const Json& config, const path& file, bool ties_words,
+                                      std::optional<float> soft_cap = std::nullopt) {
   TokenHead head;
   LB_ASSIGN_OR_RETURN(head.may_be_words,
                       core::read_bool(config, "tie_word_embeddings", ties_words, platform::path_to_utf8(file)));
-  const Json* const cap = core::find_member(config, "final_logit_softcapping");
-  if (cap == nullptr || cap->is_null()) return head;
-  if (!cap->is_number() || !(cap->get<double>() > 0)) {
-    return invalid_file(file, "'final_logit_softcapping' is not a number above 0");
-  }
-  head.soft_cap = cap->get<float>();
+  LB_ASSIGN_OR_RETURN(head.soft_cap, read_soft_cap(config, "final_logit_softcapping", file, soft_cap));
   return head;
 }
 
@@ -33,6 +32,10 @@ Result<TokenHead> read_token_head(const Json& config, const path& file) {
 
 Result<TokenHead> read_gemma_token_head(const Json& config, const path& file) {
   return read_head_of_tokens(config, file, /*ties_words=*/true);
+}
+
+Result<TokenHead> read_gemma2_token_head(const Json& config, const path& file) {
+  return read_head_of_tokens(config, file, /*ties_words=*/true, /*soft_cap=*/30);
 }
 
 }  // namespace latebind::embedding

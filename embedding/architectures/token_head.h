@@ -30,6 +30,7 @@ struct TokenHead {
 // Reads the head, except the tokens, from config.json. Returns kInvalidModel or kUnsupported, naming the key.
 using ReadTokenHead = core::Result<TokenHead>(const core::Json& config, const std::filesystem::path& file);
 ReadTokenHead read_token_head;
-ReadTokenHead read_gemma_token_head;  // its last matrix is the word embeddings, unless config.json says otherwise
+ReadTokenHead read_gemma_token_head;   // its last matrix is the word embeddings, unless config.json says otherwise
+ReadTokenHead read_gemma2_token_head;  // likewise, with a soft cap of 30
 
 }  // namespace latebind::embedding

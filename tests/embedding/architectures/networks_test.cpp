@@ -650,6 +650,20 @@ TEST(Gemma2ConfigTest, CapsAndWindowsThatAreNoneAreRefused) {
   EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'sliding_window' is null"));
 }
 
+TEST(TokenHeadTest, SoftCapsAreThoseOfTheReference) {
+  const auto cap_of = [](ReadTokenHead* read, const json& config) {
+    const auto head = read(json_of(config), "config.json");
+    return head.ok() ? head->soft_cap.value_or(0) : -1;
+  };
+  EXPECT_EQ(cap_of(read_gemma_token_head, json::object()), 0);
+  EXPECT_EQ(cap_of(read_gemma2_token_head, json::object()), 30);
+  EXPECT_EQ(cap_of(read_gemma2_token_head, {{"final_logit_softcapping", nullptr}}), 0);
+  EXPECT_EQ(cap_of(read_token_head, {{"final_logit_softcapping", 7}}), 7);
+  // Beyond what f32 can divide by.
+  for (const json& wrong : {json(1e300), json(1e-60), json(0), json("7")})
+    EXPECT_EQ(cap_of(read_token_head, {{"final_logit_softcapping", wrong}}), -1) << wrong;
+}
+
 TEST(LongformerConfigTest, WindowsThatAreNoneAreRefused) {
   json config = network_config("longformer");
   EXPECT_THAT(describe_network(config), AllOf(HasSubstr("window 2"), HasSubstr("window 4")));
