@@ -22,7 +22,10 @@ namespace {
 // Computes a text of one token and a longer one, so that the vendor prepares everything for them.
 Status warm(const embedding::Embedder& network, embedding::TextRole role) {
   LB_ASSIGN_OR_RETURN(const embedding::Encoder* const encoder, network.route_for(role));
-  const embedding::EmbedOptions options{.texts = {.role = role}};
+  embedding::EmbedOptions options{.texts = {.role = role}};
+  // All tasks share one graph, so that any of them prepares it.
+  const embedding::TaskNames& tasks = encoder->prompts().tasks;
+  if (tasks.is_needed) options.texts.prompt.task = tasks.names.front();
   const std::span<const std::string> all_outputs;
   if (network.model_outputs().front()->kind().input == &embedding::kPairInput) {
     const embedding::TextPair pair{"a query", "What the device makes ready for its first pair is made ready now."};

@@ -1,6 +1,7 @@
 """latebind serve with a model that has low-rank parts for several tasks, of which each request chooses one."""
 
 import json
+import shutil
 
 import pytest
 from daemon import SOURCE, Daemon
@@ -13,6 +14,18 @@ TEXT = json.loads((SOURCE / "tests" / "data" / "tiny-bert" / "expected.json").re
 def daemon():
     with Daemon("--device", "native:CPU", models=(f"jina={ADAPTERS / 'jina_v3'}",)) as running:
         yield running
+
+
+def test_a_model_that_needs_a_task_is_served(tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(SOURCE / "tests" / "data" / "networks" / "eurobert", model)
+    shutil.copytree(ADAPTERS / "tasks" / "adapters", model / "adapters")
+    with Daemon("--device", "native:CPU", models=(f"tasks={model}",)) as running:
+        for task in ("clustering", "retrieval"):
+            answer = running.ask("POST", "/embed", {"inputs": [TEXT], "task": task})
+            assert answer.status == 200 and len(answer.json()[0]) > 0
+        refused = running.ask("POST", "/embed", {"inputs": [TEXT]})
+        assert refused.status == 400 and "needs a task" in refused.json()["error"]
 
 
 def openai(daemon, **body):

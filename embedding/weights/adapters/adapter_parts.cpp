@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -70,9 +71,20 @@ class AdapterReader {
     for (const std::string& name : adapter_.names())
       LB_RETURN_IF_ERROR(add(name));
     AdapterParts parts{.replaced = std::move(replaced_)};
+    std::set<std::string> changed;
     for (auto& [module, change] : changes_) {
       LB_RETURN_IF_ERROR(complete(module, change));
-      if (!change.tensor.empty()) parts.changes.push_back(std::move(change));
+      if (change.tensor.empty()) continue;
+      if (!changed.insert(change.tensor).second) {
+        return wrong(
+            StatusCode::kInvalidModel, change.down,
+            fmt::format("changes '{}', which another module of the adapter changes, too", printable(change.tensor)));
+      }
+      parts.changes.push_back(std::move(change));
+    }
+    if (changes_.empty() && parts.replaced.empty()) {
+      return Status(StatusCode::kInvalidModel,
+                    fmt::format("{}: the adapter has no tensor that changes the model", adapter_.name()));
     }
     return parts;
   }

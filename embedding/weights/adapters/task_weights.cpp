@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -61,6 +62,13 @@ struct ChangedTensor {
     for (const TaskPart& part : parts)
       all += part.rank;
     return all;
+  }
+  // The type of all parts, or f32 if they differ.
+  [[nodiscard]] ElementType type() const {
+    const ElementType first = parts.front().down.type;
+    const bool is_same = std::ranges::all_of(
+        parts, [&](const TaskPart& part) { return part.down.type == first && part.up.type == first; });
+    return is_same ? first : ElementType::kF32;
   }
   // A of all tasks, transposed: [in, columns].
   [[nodiscard]] Matrix down_by_input() const {
@@ -135,7 +143,7 @@ Status add(const ChangedTensors& changed, std::size_t tasks, ModelWeights& weigh
   for (const auto& [name, one] : changed) {
     const std::size_t columns = one.columns();
     TaskChange change{.down = name + "#down", .up = name + "#up", .columns = columns};
-    const ElementType type = one.parts.front().down.type;
+    const ElementType type = one.type();
     wanted.push_back({change.down, type, one.is_table ? sizes_of({one.in, columns}) : sizes_of({columns, one.in})});
     wanted.push_back({change.up, type, sizes_of({one.out, columns})});
     const auto [known, is_new] = scales.try_emplace(one.scales(tasks).numbers, fmt::format("tasks#{}", scales.size()));
@@ -152,7 +160,7 @@ Status add(const ChangedTensors& changed, std::size_t tasks, ModelWeights& weigh
     write_floats(numbers, ElementType::kF32, made.to_write(name).data());
   for (const auto& [name, one] : changed) {
     const TaskChange& change = changes[name];
-    const ElementType type = one.parts.front().down.type;
+    const ElementType type = one.type();
     const Matrix down = one.down_by_input();
     const Matrix up = one.up();
     write_floats(one.is_table ? down.numbers : transposed(down).numbers, type, made.to_write(change.down).data());
@@ -190,6 +198,13 @@ Status add_task_adapters(std::span<const TaskAdapterFile> adapters, ModelWeights
     }
     for (const LowRankChange& change : parts.changes) {
       ChangedTensor& one = changed[change.tensor];
+      if (!one.parts.empty() && one.is_table != change.is_table) {
+        return {
+            StatusCode::kInvalidModel,
+            fmt::format("{} changes a table of embeddings, but another task's adapter changes it as a matrix, or the "
+                        "reverse",
+                        place_of_tensor(file.tensors.name(), change.down))};
+      }
       const auto dims = change.is_table ? sizes_of({change.in, change.out}) : sizes_of({change.out, change.in});
       LB_RETURN_IF_ERROR(weights.find_stored(change.tensor, dims).status());
       one.name = change.tensor;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <set>
 
 #include "embedding/build_model.h"
@@ -172,6 +174,40 @@ TEST(AdapterFolderTest, ContradictionsAreErrorsThatNameKeyOrTensor) {
   const AdapterFolder alone("plain");
   std::filesystem::remove(alone.path() / "adapter_model.safetensors");
   alone.expect(StatusCode::kNotFound, "neither adapter_model.safetensors nor adapter_model.bin is beside it");
+}
+
+// Returns the bytes of a safetensors file whose header and data are given.
+std::string safetensors(const json& header, std::string_view data) {
+  const std::string text = header.dump();
+  std::string bytes(8, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<char>(text.size() >> (8 * i));
+  return bytes + text + std::string(data);
+}
+
+TEST(AdapterFolderTest, AnAdapterWithoutTensorsIsRefused) {
+  const AdapterFolder folder("plain");
+  testing::write_file(folder.path() / "adapter_model.safetensors", safetensors(json::object(), ""));
+  folder.expect(StatusCode::kInvalidModel, "the adapter has no tensor that changes the model");
+}
+
+TEST(AdapterFolderTest, TwoModulesThatChangeOneTensorAreRefused) {
+  const AdapterFolder folder("plain");
+  const std::string stored = testing::read_file(folder.path() / "adapter_model.safetensors");
+  std::uint64_t size = 0;
+  std::memcpy(&size, stored.data(), sizeof size);
+  json header = json::parse(stored.substr(8, size));
+  const std::string data = stored.substr(8 + size);
+  constexpr std::string_view kPrefix = "base_model.model.";
+  for (const auto& [name, tensor] : json(header).items()) {
+    if (!name.starts_with(kPrefix)) continue;
+    json other = tensor;
+    for (json& offset : other["data_offsets"])
+      offset = offset.get<std::size_t>() + data.size();
+    header[std::string(kPrefix) + "bert." + name.substr(kPrefix.size())] = other;
+  }
+  testing::write_file(folder.path() / "adapter_model.safetensors", safetensors(header, data + data));
+  folder.expect(StatusCode::kInvalidModel, "which another module of the adapter changes, too");
 }
 
 // A key that changes the numbers is read: without it, or with another value, they differ, or it is refused.

@@ -110,6 +110,35 @@ TEST(TasksTest, AdaptersInFoldersAreTasks) {
   EXPECT_THAT(missing.status().to_string(), HasSubstr("'task_names' of its config.json has 'other'"));
 }
 
+// The table of words is changed by the one as a table and by the other as a matrix, whose sizes are exchanged.
+TEST(TasksTest, AdaptersThatChangeOneTensorInTwoFormsAreRefused) {
+  const testing::ScratchFolder scratch;
+  write_tasks(scratch);
+  const auto write = [&](const std::string& task, const json& header, std::size_t numbers) {
+    const std::string text = header.dump();
+    std::string bytes(8, '\0');
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<char>(text.size() >> (8 * i));
+    scratch.write("adapters/" + task + "/adapter_model.safetensors", bytes + text + std::string(4 * numbers, '\0'));
+    scratch.set("adapters/" + task + "/adapter_config.json", "target_modules", json::array({"embed_tokens"}));
+    scratch.set("adapters/" + task + "/adapter_config.json", "r", 4);
+  };
+  const auto tensor = [](std::size_t rows, std::size_t columns, std::size_t begin) {
+    return json{
+        {"dtype", "F32"}, {"shape", {rows, columns}}, {"data_offsets", {4 * begin, 4 * (begin + rows * columns)}}};
+  };
+  const std::string module = "base_model.model.embed_tokens";
+  write("clustering", {{module + ".lora_A.weight", tensor(4, 32, 0)}, {module + ".lora_B.weight", tensor(45, 4, 128)}},
+        308);
+  write("retrieval",
+        {{module + ".lora_embedding_A", tensor(4, 45, 0)}, {module + ".lora_embedding_B", tensor(32, 4, 180)}}, 308);
+  const auto folder = ModelFolder::open(scratch.path());
+  ASSERT_TRUE(folder.ok()) << folder.status().to_string();
+  const auto graph = make_graph(folder->documents());
+  ASSERT_FALSE(graph.ok());
+  EXPECT_THAT(graph.status().to_string(), HasSubstr("but another task's adapter changes it as a matrix"));
+}
+
 TEST(TasksTest, ACallChoosesByNameOrByRole) {
   TaskNames tasks{.names = {"retrieval.query", "retrieval.passage", "separation"}};
   EXPECT_EQ(*tasks.choose("separation", TextRole::kQuery), 3U);
