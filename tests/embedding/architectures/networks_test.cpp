@@ -696,7 +696,7 @@ TEST(Lfm2ConfigTest, ExpandedQueriesAreRefused) {
   const auto weights = Safetensors::open(network_folder("lfm2") / "model.safetensors");
   const auto graph =
       (*network)->make_graph(ModelWeights(*weights), {.ends = {{.token_vectors = true}}, .may_be_unattended = true});
-  EXPECT_THAT(graph.status().to_string(), HasSubstr("which expand queries"));
+  EXPECT_THAT(graph.status().to_string(), HasSubstr("with which this model expands queries"));
 }
 
 // The keys as published files have them: words in one string, and sizes that mean an absent feature.
