@@ -88,7 +88,8 @@ Result<CompileInput> read_compile_input(const std::string& model, bool add, cons
                   fmt::format("{} is already a bundle: {} adds compiled models to it", model, client.name("add")));
   }
   std::error_code error;
-  if (!std::filesystem::is_regular_file(place, error) || embedding::is_gguf_file(place)) {
+  if (!std::filesystem::is_regular_file(place, error) || embedding::is_gguf_file(place) ||
+      embedding::has_gguf_suffix(place)) {
     auto read = read_folder(place, onnx_file, client);
     if (!read.ok()) return embedding::hub::with_damage(read.status(), place);
     return read;

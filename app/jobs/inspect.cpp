@@ -223,7 +223,9 @@ bool is_model_folder(const std::filesystem::path& place) {
   };
   if (core::is_bundle(place)) return false;
   if (has("config.json") || has("modules.json") || has("adapter_config.json")) return true;
-  if (embedding::is_gguf_file(place)) return true;
+  std::error_code error;
+  const bool is_named_gguf = embedding::has_gguf_suffix(place) && std::filesystem::is_regular_file(place, error);
+  if (is_named_gguf || embedding::is_gguf_file(place)) return true;
   const auto gguf = embedding::find_gguf_model(place);
   return !gguf.ok() || gguf->has_value();
 }

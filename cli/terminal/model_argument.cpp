@@ -14,6 +14,7 @@
 #include "core/platform/files/folders.h"
 #include "core/text/option_text.h"
 #include "core/text/quote.h"
+#include "embedding/folder/gguf/gguf_model.h"
 #include "server/load_model.h"
 
 namespace latebind::cli {
@@ -48,9 +49,11 @@ Option* take_model_from_variable(Option* option) {
   });
 }
 
-// Whether the file begins like a bundle, so that it was meant to be the model.
-static bool begins_like_a_bundle(const std::string& file) {
-  std::ifstream stream(platform::path_from_utf8(file), std::ios::binary);
+// Whether the file begins like a bundle, or begins or is named like a GGUF file, so that it was meant to be the model.
+static bool looks_like_a_model(const std::string& file) {
+  const auto place = platform::path_from_utf8(file);
+  if (embedding::has_gguf_suffix(place) || embedding::is_gguf_file(place)) return true;
+  std::ifstream stream(place, std::ios::binary);
   std::array<char, 2> begin{};
   return stream.read(begin.data(), begin.size()) && begin == std::array{'P', 'K'};
 }
@@ -58,7 +61,7 @@ static bool begins_like_a_bundle(const std::string& file) {
 core::Status as_model_argument(const core::Status& error, const std::string& model, bool is_argument) {
   std::error_code ignored;
   if (!is_argument || error.code() != core::StatusCode::kInvalidModel ||
-      !std::filesystem::is_regular_file(platform::path_from_utf8(model), ignored) || begins_like_a_bundle(model)) {
+      !std::filesystem::is_regular_file(platform::path_from_utf8(model), ignored) || looks_like_a_model(model)) {
     return error;
   }
   return core::Status(error.code(), fmt::format("{}; if it is a FILE, the MODEL is missing before it: MODEL {}",

@@ -11,6 +11,7 @@
 #include "core/text/quote.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/folder/gguf.h"
+#include "embedding/folder/gguf/gguf_model.h"
 #include "embedding/folder/onnx_files.h"
 #include "embedding/folder/refusals.h"
 #include "embedding/folder/weights_files.h"
@@ -34,7 +35,7 @@ Status refuse_gguf_in(const ModelFiles& files, const path& folder) {
   std::optional<path> first;
   std::error_code ignored;
   platform::for_each_entry(folder, ignored, [&](const path& entry) {
-    if (entry.extension() == ".gguf" && files.has(entry) && (!first || entry < *first)) first = entry;
+    if (has_gguf_suffix(entry) && files.has(entry) && (!first || entry < *first)) first = entry;
     return true;
   });
   if (!first) return {};

@@ -73,6 +73,11 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
   auto opened = core::Package::open(place);
   if (!opened.ok()) {
     if (core::is_bundle(place) || opened.status().code() != StatusCode::kInvalidModel) return opened.status();
+    if (has_gguf_suffix(place)) {
+      return Status(StatusCode::kInvalidModel,
+                    fmt::format("cannot open the model {}: not a GGUF file: its first bytes are not GGUF",
+                                platform::quoted(place)));
+    }
     return Status(StatusCode::kInvalidModel,
                   fmt::format("cannot open the model {}: it is a file and no bundle ({}); {}", platform::quoted(place),
                               opened.status().message(), kWhatAModelIs));

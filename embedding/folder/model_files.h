@@ -33,9 +33,8 @@ inline constexpr const char* kWeightsRole = "weights";
 // The description of a model folder in messages.
 inline constexpr std::string_view kWhatAModelIs =
     "a model folder holds config.json, tokenizer.json (or a vocabulary) and model.safetensors, pytorch_model.bin or "
-    "onnx/model.onnx, as it comes from the Hugging Face hub (`latebind pull ORG/NAME` prints the folder of one); a "
-    "bundle of it is made by "
-    "`latebind compile`";
+    "onnx/model.onnx, as it comes from the Hugging Face hub (`latebind pull ORG/NAME` prints the folder of one), or "
+    "one GGUF file; a bundle of it is made by `latebind compile`";
 
 // A file that is mapped as a whole.
 struct StoredFile {

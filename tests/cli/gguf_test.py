@@ -1,6 +1,7 @@
 """Models in one GGUF file (tests/data/gguf/make.py) against transformers' results of the same numbers."""
 
 import json
+import os
 import pathlib
 import shutil
 
@@ -64,3 +65,38 @@ def test_a_bundle_of_one_gives_the_same(tmp_path):
     for device in DEVICES:
         found = embed(tmp_path / "bundle", device, "--precision", "f32")
         assert found == pytest.approx(numpy.array(EXPECTED["llama"]["results"]), abs=1e-5)
+
+
+@pytest.mark.parametrize("content", ["", "some text, and no model"])
+@pytest.mark.parametrize("name", ["m.gguf", "M.GGUF"])
+def test_what_is_named_like_one_and_is_none_is_told(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    for command in (["embed", tmp_path / name, "--text", "x"], ["tokens", tmp_path / name, "--text", "x"],
+                    ["inspect", tmp_path / name], ["compile", tmp_path / name, "-o", tmp_path / "bundle"]):  # fmt: skip
+        said = bad(1, *command)
+        assert "not a GGUF file: its first bytes are not GGUF" in said, said
+        assert name in said and "is missing before it" not in said, said
+
+
+def test_a_damaged_one_was_meant_to_be_the_model(tmp_path):
+    for name in "m.gguf", "m.bin":
+        (tmp_path / name).write_bytes((DATA / "qwen3.gguf").read_bytes()[:1000])
+        said = bad(1, "embed", tmp_path / name)
+        assert "is it cut short?" in said and "is missing before it" not in said, said
+
+
+def test_a_suffix_in_upper_case_is_the_same(tmp_path):
+    shutil.copy(DATA / "qwen3.gguf", tmp_path / "M.GGUF")
+    assert embed(tmp_path, "native:CPU") == pytest.approx(embed(DATA / "qwen3.gguf", "native:CPU"), abs=1e-7)
+
+
+@pytest.mark.parametrize("name", ["pipe", "pipe.gguf"])
+def test_a_named_pipe_is_no_model(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    for command in (["embed", tmp_path / name, "--text", "x"], ["inspect", tmp_path / name],
+                    ["compile", tmp_path / name, "-o", tmp_path / "bundle"]):  # fmt: skip
+        assert name in bad(1, *command, timeout=20)
+    assert "not a GGUF" not in bad(1, "embed", tmp_path / name, "--text", "x", timeout=20)
+    # One in a folder is no model of it.
+    shutil.copy(DATA / "qwen3.gguf", tmp_path / "m.gguf")
+    good("embed", tmp_path, "--text", "x", "--device", "native:CPU", "-q", timeout=60)

@@ -14,6 +14,7 @@
 #include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
+#include "core/text/ascii.h"
 #include "core/text/quote.h"
 #include "embedding/folder/gguf.h"
 #include "embedding/folder/gguf/tokenizer_json.h"
@@ -66,9 +67,16 @@ std::optional<core::SharedBytes> GgufModel::find(std::string_view relative) cons
 }
 
 bool is_gguf_file(const path& file) {
+  std::error_code error;
+  // Opening a named pipe would wait for its writer.
+  if (!std::filesystem::is_regular_file(file, error)) return false;
   std::array<char, kGgufMagic.size()> first{};
   std::ifstream(file, std::ios::binary).read(first.data(), first.size());
   return std::string_view(first.data(), first.size()) == kGgufMagic;
+}
+
+bool has_gguf_suffix(const path& file) {
+  return core::ascii_lowered(platform::path_to_utf8(file.extension())) == ".gguf";
 }
 
 Result<std::optional<path>> find_gguf_model(const path& folder) {
@@ -82,7 +90,7 @@ Result<std::optional<path>> find_gguf_model(const path& folder) {
   std::vector<path> found;
   platform::for_each_entry(folder, error, [&](const path& entry) {
     std::error_code ignored;
-    if (entry.extension() == ".gguf" && std::filesystem::is_regular_file(entry, ignored)) found.push_back(entry);
+    if (has_gguf_suffix(entry) && std::filesystem::is_regular_file(entry, ignored)) found.push_back(entry);
     return true;
   });
   if (found.empty()) return std::optional<path>();

@@ -38,8 +38,10 @@ class GgufModel {
   std::string types_;
 };
 
-// Returns whether the file begins with kGgufMagic.
+// Returns whether this is a regular file that begins with kGgufMagic.
 [[nodiscard]] bool is_gguf_file(const std::filesystem::path& file);
+// Returns whether the name ends in ".gguf", in upper or lower case.
+[[nodiscard]] bool has_gguf_suffix(const std::filesystem::path& file);
 // Returns the GGUF file that is the model of a folder: the only one, in a folder without another model. Returns
 // std::nullopt if there is none, and kInvalidArgument with their names if there are several.
 [[nodiscard]] core::Result<std::optional<std::filesystem::path>> find_gguf_model(const std::filesystem::path& folder);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,7 +33,10 @@ class GgufKeys {
     return value.value_or(otherwise);
   }
   [[nodiscard]] core::Result<std::optional<double>> number(std::string_view key) const {
-    return header_.number(full(key));
+    LB_ASSIGN_OR_RETURN(const auto value, header_.number(full(key)));
+    if (value && !std::isfinite(*value))
+      return invalid(fmt::format("'{}' is {}, not a finite number", core::printable(full(key)), *value));
+    return value;
   }
   [[nodiscard]] core::Result<std::optional<bool>> flag(std::string_view key) const { return header_.flag(full(key)); }
   // Returns the number of rows of a matrix, which is 1 for a tensor with one dimension.

@@ -108,7 +108,8 @@ class NetworkDescription {
   Result<GgufPooling> read_pooling();
   Status read_classifier();
   Status add_modules(GgufPooling pooling);
-  Status add_dense(std::string_view tensor, const std::string& folder, Json& list);
+  Status check_dense(std::string_view stem, const GgufTensor* weight) const;
+  Status add_dense(std::string_view stem, const std::string& folder, Json& list);
 
   static Json module(const Json& list, std::string_view path, std::string_view type) {
     return {{"idx", list.size()},
@@ -254,13 +255,20 @@ Status NetworkDescription::read_gemma3() {
 Status NetworkDescription::read_rope(const char* base_key) {
   LB_ASSIGN_OR_RETURN(const auto base, keys_.number("rope.freq_base"));
   config_[base_key] = base.value_or(10000.0);
-  LB_ASSIGN_OR_RETURN(const auto scaling, keys_.header().text(keys_.full("rope.scaling.type")));
-  if (!scaling || *scaling == "none") return {};
+  LB_ASSIGN_OR_RETURN(const auto given, keys_.header().text(keys_.full("rope.scaling.type")));
   LB_ASSIGN_OR_RETURN(const auto factor, keys_.number("rope.scaling.factor"));
-  if (*scaling != "linear" || !factor || kind_.model_type == "nomic_bert") {
+  // As in llama.cpp, a factor without a type is that of linear scaling, and 0 and 1 scale nothing.
+  const bool is_scaled = factor && *factor != 0 && *factor != 1;
+  const std::string_view scaling = given ? *given : is_scaled ? "linear" : "none";
+  if (scaling == "none") return {};
+  if (!given && kind_.model_type == "nomic_bert") {
+    return keys_.unsupported(fmt::format("'{}' is {}; scaled positions are supported only in decoders",
+                                         keys_.full("rope.scaling.factor"), *factor));
+  }
+  if (scaling != "linear" || !factor || kind_.model_type == "nomic_bert") {
     return keys_.unsupported(
         fmt::format("'{}' is {}; supported are no scaling and, in decoders, linear scaling with a factor",
-                    keys_.full("rope.scaling.type"), core::quoted(*scaling)));
+                    keys_.full("rope.scaling.type"), core::quoted(scaling)));
   }
   config_["rope_scaling"] = {{"rope_type", "linear"}, {"factor", *factor}};
   return {};
@@ -313,10 +321,28 @@ Status NetworkDescription::read_classifier() {
   return {};
 }
 
-Status NetworkDescription::add_dense(std::string_view tensor, const std::string& folder, Json& list) {
-  const GgufTensor* const weight = keys_.header().find_tensor(tensor);
+// The sizes in the metadata must be those of the tensor, which is null if the file has none.
+Status NetworkDescription::check_dense(std::string_view stem, const GgufTensor* weight) const {
+  if (weight != nullptr && weight->shape.size() != 2)
+    return keys_.invalid(fmt::format("the tensor '{}.weight' is no matrix", stem));
+  for (const auto& [end, axis] : {std::pair("feat_in", std::size_t{1}), {"feat_out", 0}}) {
+    const std::string key = fmt::format("{}_{}", stem, end);
+    LB_ASSIGN_OR_RETURN(const auto size, keys_.header().whole(keys_.full(key)));
+    if (!size) continue;
+    if (weight == nullptr)
+      return keys_.invalid(fmt::format("it has the key '{}', but no tensor '{}.weight'", keys_.full(key), stem));
+    const auto actual = static_cast<std::uint64_t>(weight->shape[axis]);
+    if (*size == actual) continue;
+    return keys_.invalid(fmt::format("'{}' is {}, but the tensor '{}.weight' has {} {}", keys_.full(key), *size, stem,
+                                     actual, axis == 0 ? "rows" : "columns"));
+  }
+  return {};
+}
+
+Status NetworkDescription::add_dense(std::string_view stem, const std::string& folder, Json& list) {
+  const GgufTensor* const weight = keys_.header().find_tensor(fmt::format("{}.weight", stem));
+  LB_RETURN_IF_ERROR(check_dense(stem, weight));
   if (weight == nullptr) return {};
-  if (weight->shape.size() != 2) return keys_.invalid(fmt::format("the tensor '{}' is no matrix", tensor));
   files_[folder + "/config.json"] = {{"in_features", weight->shape[1]},
                                      {"out_features", weight->shape[0]},
                                      {"bias", false},
@@ -336,8 +362,8 @@ Status NetworkDescription::add_modules(GgufPooling pooling) {
   list.push_back(module(list, "1_Pooling", "Pooling"));
   files_["1_Pooling/config.json"] = {{"word_embedding_dimension", hidden_},
                                      {"pooling_mode", kGgufPoolingWords[static_cast<std::size_t>(pooling)]}};
-  LB_RETURN_IF_ERROR(add_dense("dense_2.weight", "2_Dense", list));
-  LB_RETURN_IF_ERROR(add_dense("dense_3.weight", "3_Dense", list));
+  LB_RETURN_IF_ERROR(add_dense("dense_2", "2_Dense", list));
+  LB_RETURN_IF_ERROR(add_dense("dense_3", "3_Dense", list));
   LB_ASSIGN_OR_RETURN(const auto normalize, keys_.flag("normalize_embeddings"));
   if (!normalize) assume("whether vectors are normalized: they are, as by llama.cpp's programs");
   if (normalize.value_or(true)) list.push_back(module(list, "4_Normalize", "Normalize"));

@@ -89,8 +89,8 @@ class GgufHeader::Parser {
 
 Status GgufHeader::Parser::read_start() {
   const auto magic = take(kGgufMagic.size());
-  if (!magic) return cut("its first bytes");
-  if (gguf_text_of(*magic) != kGgufMagic) return invalid("its first bytes are those of another format");
+  if (!magic || gguf_text_of(*magic) != kGgufMagic)
+    return {StatusCode::kInvalidModel, "not a GGUF file: its first bytes are not GGUF"};
   const auto version = number<std::uint32_t>();
   const auto tensors = number<std::uint64_t>();
   const auto values = number<std::uint64_t>();

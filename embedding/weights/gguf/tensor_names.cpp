@@ -84,7 +84,8 @@ std::string_view name_here(std::span<const NamePair> pairs, std::string_view the
   return found == pairs.end() ? std::string_view() : found->here;
 }
 
-// Splits "blk.N." off; empty if the name does not begin with it.
+// Splits "blk.N." off; empty if the name does not begin with it. A number with leading zeros is none: each layer has
+// one name.
 std::string_view take_layer(std::string_view& name) {
   constexpr std::string_view kLayer = "blk.";
   if (!name.starts_with(kLayer)) return {};
@@ -92,7 +93,7 @@ std::string_view take_layer(std::string_view& name) {
   if (end == std::string_view::npos) return {};
   const std::string_view number = name.substr(kLayer.size(), end - kLayer.size());
   const bool is_number = !number.empty() && std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
-  if (!is_number) return {};
+  if (!is_number || (number.size() > 1 && number.front() == '0')) return {};
   name.remove_prefix(end + 1);
   return number;
 }

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <fstream>
+#include <limits>
 
 #include "embedding/build_model.h"
 #include "embedding/folder/model_folder.h"
@@ -90,18 +93,51 @@ std::string with(std::string bytes, std::string_view from, std::string_view to) 
   return bytes.replace(at, to.size(), to);
 }
 
+template <class Number>
+std::string bytes_of(Number number) {
+  std::string bytes(sizeof(Number), '\0');
+  std::memcpy(bytes.data(), &number, sizeof(Number));
+  return bytes;
+}
+
+std::string text_of(const std::string& text) {
+  return bytes_of<std::uint64_t>(text.size()) + text;
+}
+
+// GGUF's numbers of the types of values.
+constexpr std::uint32_t kU32 = 4;
+constexpr std::uint32_t kF32 = 6;
+constexpr std::uint32_t kText = 8;
+
+// Adds a key before the others, and another one without effect, which keeps the tensors at multiples of the alignment.
+std::string with_key(std::string bytes, const std::string& key, std::uint32_t type, const std::string& value) {
+  constexpr std::size_t kCountPlace = 16;
+  constexpr std::size_t kAlignment = 32;
+  std::string added = text_of(key) + bytes_of(type) + value + text_of("~" + key) + bytes_of(kText);
+  const std::size_t end = (added.size() + sizeof(std::uint64_t)) % kAlignment;
+  added += text_of(std::string(kAlignment - end, '~'));
+  std::uint64_t count = 0;
+  std::memcpy(&count, bytes.data() + kCountPlace, sizeof(count));
+  count += 2;
+  std::memcpy(bytes.data() + kCountPlace, &count, sizeof(count));
+  return bytes.insert(kCountPlace + sizeof(count), added);
+}
+
+// The vectors of a file; none if it is refused.
+std::vector<double> vectors_of_file(const std::string& bytes, const json& ids) {
+  const testing::ScratchFolder scratch;
+  scratch.write("m.gguf", bytes);
+  const auto model = ModelFolder::open(scratch.path() / "m.gguf");
+  if (!model.ok()) return {};
+  const auto graph = make_graph(model->documents());
+  return graph.ok() ? testing::vectors_of(*graph, testing::batch_of(ids)).values : std::vector<double>();
+}
+
 // Every key of the file under another name: the same vectors, or a refusal.
 TEST_P(GgufModelTest, NoKeyIsIgnoredInSilence) {
   const std::string bytes = testing::read_file(gguf_data() / (GetParam() + ".gguf"));
   const json& expected = expected_of_models()[GetParam()];
-  const testing::ScratchFolder scratch;
-  const auto vectors = [&](const std::string& file) -> std::vector<double> {
-    scratch.write("m.gguf", file);
-    const auto model = ModelFolder::open(scratch.path() / "m.gguf");
-    if (!model.ok()) return {};
-    const auto graph = make_graph(model->documents());
-    return graph.ok() ? testing::vectors_of(*graph, testing::batch_of(expected["ids"])).values : std::vector<double>();
-  };
+  const auto vectors = [&](const std::string& file) { return vectors_of_file(file, expected["ids"]); };
   const auto same = vectors(bytes);
   ASSERT_FALSE(same.empty());
   const std::string architecture = GetParam() == "reranker" || GetParam() == "bert-unigram" ? "bert" : GetParam();
@@ -131,9 +167,55 @@ TEST(GgufModelsTest, AFolderMayHaveItAlone) {
   EXPECT_THAT(several.status().to_string(), HasSubstr("a.gguf, b.gguf"));
 }
 
+TEST(GgufModelsTest, TheSuffixMayBeInUpperCase) {
+  const testing::ScratchFolder scratch;
+  scratch.write("a.GGUF", testing::read_file(gguf_data() / "bert.gguf"));
+  const auto model = ModelFolder::open(scratch.path());
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->name(), "a");
+}
+
+TEST(GgufModelsTest, WhatIsNamedLikeOneAndIsNoneIsTold) {
+  const testing::ScratchFolder scratch;
+  for (const std::string_view content : {"", "GGU", "some text, and no model"}) {
+    for (const char* name : {"m.gguf", "n.GGUF"}) {
+      scratch.write(name, content);
+      const auto model = ModelFolder::open(scratch.path() / name);
+      EXPECT_EQ(model.status().code(), core::StatusCode::kInvalidModel);
+      EXPECT_THAT(model.status().to_string(), HasSubstr("not a GGUF file: its first bytes are not GGUF"));
+      EXPECT_THAT(model.status().to_string(), HasSubstr(name));
+    }
+  }
+  scratch.write("m.txt", "some text, and no model");
+  EXPECT_THAT(ModelFolder::open(scratch.path() / "m.txt").status().to_string(), HasSubstr("or one GGUF file"));
+}
+
+TEST(GgufModelsTest, AFactorWithoutATypeScalesPositionsLinearly) {
+  const std::string plain = testing::read_file(gguf_data() / "llama.gguf");
+  const json& ids = expected_of_models()["llama"]["ids"];
+  const auto scaled = [&](float factor) {
+    return with_key(plain, "llama.rope.scaling.factor", kF32, bytes_of(factor));
+  };
+  const auto typed = [&](const std::string& bytes, const std::string& type) {
+    return with_key(bytes, "llama.rope.scaling.type", kText, text_of(type));
+  };
+  const auto same = vectors_of_file(plain, ids);
+  const auto linear = vectors_of_file(typed(scaled(2), "linear"), ids);
+  ASSERT_FALSE(same.empty());
+  ASSERT_FALSE(linear.empty());
+  EXPECT_FALSE(linear == same);
+  EXPECT_TRUE(vectors_of_file(scaled(2), ids) == linear);
+  EXPECT_TRUE(vectors_of_file(scaled(0), ids) == same);
+  EXPECT_TRUE(vectors_of_file(scaled(1), ids) == same);
+  EXPECT_TRUE(vectors_of_file(typed(scaled(2), "none"), ids) == same);
+}
+
 TEST(GgufModelsTest, WhatIsNotSupportedIsRefusedByName) {
   const std::string bert = testing::read_file(gguf_data() / "bert.gguf");
   const std::string qwen = testing::read_file(gguf_data() / "qwen2.gguf");
+  const std::string llama = testing::read_file(gguf_data() / "llama.gguf");
+  const std::string nomic = testing::read_file(gguf_data() / "nomic-bert.gguf");
+  const std::string gemma = testing::read_file(gguf_data() / "gemma-embedding.gguf");
   const testing::ScratchFolder scratch;
   const auto expect = [&](const std::string& bytes, std::string_view what) {
     scratch.write("m.gguf", bytes);
@@ -148,6 +230,20 @@ TEST(GgufModelsTest, WhatIsNotSupportedIsRefusedByName) {
   expect(with(bert, "position_embd.weight", "position_ambd.weight"), "position_embd.weight");
   const std::string split("\5\0\0\0\0\0\0\0qwen2\x15", 14);
   expect(with(qwen, split, split.substr(0, 12) + "3\x15"), "'tokenizer.ggml.pre' is 'qwen3'; the nearest");
+  const std::string base = "llama.rope.freq_base" + bytes_of(kF32);
+  constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  expect(with(llama, base + bytes_of(300.0F), base + bytes_of(kNotANumber)),
+         "'llama.rope.freq_base' is nan, not a finite number");
+  expect(with(llama, base + bytes_of(300.0F), base + bytes_of(kInfinite)), "'llama.rope.freq_base' is inf, not a");
+  expect(with_key(llama, "llama.rope.scaling.factor", kF32, bytes_of(kInfinite)), "'llama.rope.scaling.factor' is inf");
+  expect(with_key(nomic, "nomic-bert.rope.scaling.factor", kF32, bytes_of(2.0F)),
+         "'nomic-bert.rope.scaling.factor' is 2; scaled positions are supported only in decoders");
+  const std::string wide = "gemma-embedding.dense_2_feat_in" + bytes_of(kU32);
+  expect(with(gemma, wide + bytes_of(std::uint32_t{32}), wide + bytes_of(std::uint32_t{33})),
+         "'gemma-embedding.dense_2_feat_in' is 33, but the tensor 'dense_2.weight' has 32 columns");
+  expect(with_key(qwen, "qwen2.dense_3_feat_out", kU32, bytes_of(std::uint32_t{32})),
+         "it has the key 'qwen2.dense_3_feat_out', but no tensor 'dense_3.weight'");
   expect(bert.substr(0, bert.size() / 2), "is it cut short?");
   expect(bert.substr(0, 100), "is it cut short?");
   expect(with(bert, std::string_view("GGUF\3\0\0\0", 8), std::string_view("GGUF\0\0\0\3", 8)), "big-endian");

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "core/model/part_reader.h"
+#include "embedding/weights/gguf/header.h"
+#include "embedding/weights/gguf/tensor_names.h"
 #include "embedding/weights/open_tensors.h"
 #include "embedding/weights/safetensors.h"
 #include "tests/embedding/support.h"
@@ -90,6 +92,20 @@ TEST(GgufFileTest, DamageIsAnError) {
       }
     }
   }
+}
+
+TEST(GgufFileTest, ALayerHasOneName) {
+  const auto part = core::FilePart::open(testing::data_folder() / "gguf" / "bert.gguf");
+  ASSERT_TRUE(part.ok());
+  const auto header = GgufHeader::read(*part, "bert.gguf");
+  ASSERT_TRUE(header.ok()) << header.status().to_string();
+  const auto names = GgufNames::of(*header);
+  ASSERT_TRUE(names.ok()) << names.status().to_string();
+  for (const std::string_view name : {"blk.0.attn_q.weight", "blk.10.attn_q.weight"})
+    EXPECT_TRUE(names->rename(name)) << name;
+  for (const std::string_view name : {"blk.00.attn_q.weight", "blk.01.attn_q.weight", "blk.+1.attn_q.weight",
+                                      "blk.0x1.attn_q.weight", "blk..attn_q.weight"})
+    EXPECT_FALSE(names->rename(name)) << name;
 }
 
 TEST(GgufFileTest, TensorsThatOverlapAreRefused) {
