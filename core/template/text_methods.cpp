@@ -121,6 +121,7 @@ Result<Value> rpartition_of_text(Run& run, const Value& self, const Arguments& g
 
 // Returns whether the text begins or ends with `part`, which is a text or a tuple of alternatives.
 Result<Value> has_end(Run& run, std::string_view method, const Value& self, const Arguments& given, bool at_end) {
+  if (!given.named.empty()) return mistake(fmt::format("{} takes no arguments by their names", method));
   LB_ASSIGN_OR_RETURN(const Items bound, bind(method, given, {"prefix"}));
   const auto has = [&](const Value& part) {
     return at_end ? self.as_text().ends_with(part.as_text()) : self.as_text().starts_with(part.as_text());
@@ -145,12 +146,14 @@ Result<Value> endswith_of_text(Run& run, const Value& self, const Arguments& giv
 
 Result<Value> removeprefix_of_text(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Value has, has_end(run, "removeprefix()", self, given, false));
+  if (!given.positional.front().is_text()) return is_no_text("removeprefix()", given.positional.front());
   if (!has.as_boolean()) return self;
   return run.text(self.as_text().substr(given.positional.front().as_text().size()));
 }
 
 Result<Value> removesuffix_of_text(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Value has, has_end(run, "removesuffix()", self, given, true));
+  if (!given.positional.front().is_text()) return is_no_text("removesuffix()", given.positional.front());
   if (!has.as_boolean()) return self;
   return run.text(self.as_text().substr(0, self.as_text().size() - given.positional.front().as_text().size()));
 }

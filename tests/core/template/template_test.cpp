@@ -128,6 +128,8 @@ TEST(TemplateTest, RefusesWhatItDoesNotKnowByName) {
       {"{{ raise_exception('no\nway') }}", StatusCode::kInvalidArgument,
        "line 1: the template refuses this: no\\x0away"},
       {"\n{{ missing.x }}", StatusCode::kInvalidModel, "line 2: 'missing' is not defined"},
+      {"{{ 'ab'.removeprefix(prefix='a') }}", StatusCode::kInvalidModel, "takes no arguments by their names"},
+      {"{{ 'ab'.removesuffix(('b',)) }}", StatusCode::kInvalidModel, "removesuffix() of a tuple, not of a text"},
       {"{{ none + 1 }}", StatusCode::kInvalidModel, "'+' of none and an integer"},
       {"{% set ns = namespace() %}{% for i in [1] %}{% set ns.x = loop %}{% endfor %}", StatusCode::kUnsupported,
        "'loop' in a namespace is not supported"},
