@@ -95,9 +95,9 @@ Result<Value> Run::compute(const Expression& expression, const Scope& scope) {
 }
 
 Result<Value> Run::name(const Expression& expression, const Scope& scope) {
-  constexpr std::size_t kNamesPerStep = 16;
+  const std::size_t weight = weight_of(expression.name);
   for (const Scope* one = &scope; one != nullptr; one = one->parent)
-    LB_RETURN_IF_ERROR(spend(one->names.size() / kNamesPerStep));
+    LB_RETURN_IF_ERROR(look_up(one->names.size(), weight));
   if (const Value* const found = scope.find(expression.name)) return *found;
   if (expression.name == "strftime_now" && !now_) return Value::undefined(expression.name);
   if (const Function* const function = find_function(expression.name)) {
@@ -124,7 +124,7 @@ Result<Value> Run::dictionary_of(const Expression& expression, const Scope& scop
   for (std::size_t i = 0; i + 1 < expression.parts.size(); i += 2) {
     LB_ASSIGN_OR_RETURN(Value key, evaluate(*expression.parts[i], scope));
     LB_ASSIGN_OR_RETURN(Value value, evaluate(*expression.parts[i + 1], scope));
-    LB_RETURN_IF_ERROR(spend(members.size() / 16));
+    LB_RETURN_IF_ERROR(look_up(members.size(), key.weight()));
     const auto same = std::ranges::find_if(members, [&](const auto& one) { return are_equal(one.first, key); });
     if (same != members.end()) {
       same->second = std::move(value);
@@ -153,7 +153,7 @@ Result<Value> Run::slice(const Expression& expression, const Scope& scope) {
   const SliceBounds bounds{.begin = numbers[0], .end = numbers[1], .step = numbers[2].value_or(1)};
   if (bounds.step == 0) return mistake("the step of a slice is 0");
   if (object.is_text()) {
-    LB_RETURN_IF_ERROR(check_size(object.as_text().size()));
+    LB_RETURN_IF_ERROR(look_at_characters(object.as_text().size()));
     const auto characters = code_points_of(object.as_text());
     std::string text_of_slice;
     for (const std::size_t index : slice_indices(bounds, characters.size()))

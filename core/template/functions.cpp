@@ -53,6 +53,7 @@ Result<Value> dictionary_function(Run& run, const Value& /*self*/, const Argumen
     members = value.as_members();
   }
   for (const auto& [name, value] : given.named) {
+    LB_RETURN_IF_ERROR(run.look_up(members.size(), weight_of(name)));
     const auto same = std::ranges::find_if(
         members, [&name = name](const auto& one) { return one.first.is_text() && one.first.as_text() == name; });
     if (same != members.end()) {

@@ -60,11 +60,12 @@ class JsonTextWriter {
     return text_of(value);
   }
 
-  void begin_line() {
-    if (!form_.indent) return;
+  Status begin_line() {
+    if (!form_.indent) return {};
     out_ += '\n';
     for (std::size_t i = 0; i < depth_; ++i)
-      out_ += *form_.indent;
+      LB_RETURN_IF_ERROR(run_.append(*form_.indent, out_));
+    return {};
   }
 
   Status write_list(const Items& items) {
@@ -75,12 +76,12 @@ class JsonTextWriter {
     out_ += '[';
     ++depth_;
     for (std::size_t i = 0; i < items.size(); ++i) {
-      if (i > 0) out_ += form_.between_items;
-      begin_line();
+      if (i > 0) LB_RETURN_IF_ERROR(run_.append(form_.between_items, out_));
+      LB_RETURN_IF_ERROR(begin_line());
       LB_RETURN_IF_ERROR(write(items[i]));
     }
     --depth_;
-    begin_line();
+    LB_RETURN_IF_ERROR(begin_line());
     out_ += ']';
     return run_.check_size(out_.size());
   }
@@ -100,15 +101,15 @@ class JsonTextWriter {
     ++depth_;
     bool is_first = true;
     for (const auto& [key, value] : members) {
-      if (!is_first) out_ += form_.between_items;
+      if (!is_first) LB_RETURN_IF_ERROR(run_.append(form_.between_items, out_));
       is_first = false;
-      begin_line();
+      LB_RETURN_IF_ERROR(begin_line());
       LB_RETURN_IF_ERROR(write_key(key));
-      out_ += form_.after_key;
+      LB_RETURN_IF_ERROR(run_.append(form_.after_key, out_));
       LB_RETURN_IF_ERROR(write(value));
     }
     --depth_;
-    begin_line();
+    LB_RETURN_IF_ERROR(begin_line());
     out_ += '}';
     return run_.check_size(out_.size());
   }

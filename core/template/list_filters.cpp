@@ -75,6 +75,7 @@ Result<Items> order_keys(Run& run, const Items& items, const Value& by, bool wit
       LB_ASSIGN_OR_RETURN(key, attribute_of(run, item, by));
     }
     if (key.is_text() && !with_case) {
+      LB_RETURN_IF_ERROR(run.look_at_characters(key.as_text().size()));
       LB_ASSIGN_OR_RETURN(std::string lowered, in_case(key.as_text(), Case::kLower));
       key = Value::text(std::move(lowered));
     }

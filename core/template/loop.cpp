@@ -23,7 +23,9 @@ Result<Value> cycle_of_loop(Run& /*run*/, const Value& self, const Arguments& gi
 }
 
 // loop.changed(): returns whether the arguments differ from those of the last call.
-Result<Value> changed_of_loop(Run& /*run*/, const Value& self, const Arguments& given) {
+Result<Value> changed_of_loop(Run& run, const Value& self, const Arguments& given) {
+  for (const Value& value : given.positional)
+    LB_RETURN_IF_ERROR(run.look_at(value));
   LoopState& loop = self.as_loop();
   const bool first = !loop.has_compared;
   const bool differs = first || !std::ranges::equal(loop.compared, given.positional, are_equal);

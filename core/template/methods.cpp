@@ -38,10 +38,11 @@ Result<Value> values_of_dict(Run& run, const Value& self, const Arguments& given
   return run.list(std::move(all), Kind::kView);
 }
 
-Result<Value> get_of_dict(Run& /*run*/, const Value& self, const Arguments& given) {
+Result<Value> get_of_dict(Run& run, const Value& self, const Arguments& given) {
   if (!given.named.empty()) return mistake("get() takes no arguments by their names");
   LB_ASSIGN_OR_RETURN(const Items bound, bind("get()", given, {"key", "default"}));
   if (given.positional.empty()) return mistake("get() takes a key");
+  LB_RETURN_IF_ERROR(run.look_up(self.as_members().size(), bound[0].weight()));
   if (const Value* const found = self.find(bound[0])) return *found;
   return given.positional.size() > 1 ? bound[1] : Value::none();
 }

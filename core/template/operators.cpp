@@ -104,7 +104,7 @@ Result<bool> contains(Run& run, const Value& container, const Value& item) {
   if (container.is_text()) {
     if (item.is_undefined()) return is_not_defined(item);
     if (!item.is_text()) return mistake(fmt::format("'in' of {} and a text", name_of(item.kind())));
-    LB_RETURN_IF_ERROR(run.check_size(container.as_text().size()));
+    LB_RETURN_IF_ERROR(run.search(container.as_text().size(), item.as_text().size()));
     return container.as_text().find(item.as_text()) != std::string::npos;
   }
   if (container.is_dictionary()) return container.find(item) != nullptr;

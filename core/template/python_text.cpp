@@ -71,7 +71,7 @@ void append_quoted(std::string_view text, std::string& out) {
   const bool in_double = text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos;
   const char quote = in_double ? '"' : '\'';
   out += quote;
-  for (const std::string_view character : code_points_of(text)) {
+  for (const std::string_view character : CodePoints(text)) {
     const char32_t c = decode(character);
     if (c == static_cast<char32_t>(quote) || c == '\\') {
       out += '\\';
@@ -102,14 +102,28 @@ std::size_t count_code_points(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !core::is_utf8_continuation(c); }));
 }
 
+std::string_view CodePoints::Iterator::operator*() const {
+  return rest_.substr(0, size_at(rest_, 0));
+}
+
+CodePoints::Iterator& CodePoints::Iterator::operator++() {
+  rest_.remove_prefix(size_at(rest_, 0));
+  return *this;
+}
+
 std::vector<std::string_view> code_points_of(std::string_view text) {
   std::vector<std::string_view> all;
-  all.reserve(text.size());
-  while (!text.empty()) {
-    all.push_back(text.substr(0, size_at(text, 0)));
-    text.remove_prefix(all.back().size());
-  }
+  all.reserve(count_code_points(text));
+  for (const std::string_view character : CodePoints(text))
+    all.push_back(character);
   return all;
+}
+
+std::size_t count_parts(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size()))
+    ++count;
+  return count;
 }
 
 std::string_view strip(std::string_view text, Ends ends, std::optional<std::string_view> set) {
@@ -181,7 +195,7 @@ std::string replace(std::string_view text, std::string_view old_part, std::strin
   std::string replaced;
   if (old_part.empty()) {
     // As in Python, an empty old part matches before every character and at the end.
-    for (const std::string_view character : code_points_of(text)) {
+    for (const std::string_view character : CodePoints(text)) {
       if (most > 0) replaced += new_part;
       most -= most > 0 ? 1 : 0;
       replaced += character;
@@ -204,7 +218,7 @@ Result<std::string> in_case(std::string_view text, Case wanted) {
   std::string changed;
   changed.reserve(text.size());
   bool follows_letter = false;
-  for (const std::string_view character : code_points_of(text)) {
+  for (const std::string_view character : CodePoints(text)) {
     if (!is_without_case(decode(character))) {
       return Status(StatusCode::kUnsupported,
                     fmt::format("upper and lower case of '{}' are not supported: only those of ASCII are", character));

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,29 @@ namespace latebind::templates {
 // Return the number of code points, and each code point as text.
 [[nodiscard]] std::size_t count_code_points(std::string_view text);
 [[nodiscard]] std::vector<std::string_view> code_points_of(std::string_view text);
+// The code points of a text, one after another. Unlike code_points_of(), it needs no memory for each.
+class CodePoints {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(std::string_view rest) : rest_(rest) {}
+    [[nodiscard]] std::string_view operator*() const;
+    Iterator& operator++();
+    [[nodiscard]] bool operator==(std::default_sentinel_t /*end*/) const { return rest_.empty(); }
+
+   private:
+    std::string_view rest_;
+  };
+
+  explicit CodePoints(std::string_view text) : text_(text) {}
+  [[nodiscard]] Iterator begin() const { return Iterator(text_); }
+  [[nodiscard]] static std::default_sentinel_t end() { return std::default_sentinel; }
+
+ private:
+  std::string_view text_;
+};
+// Returns how often `part`, which must not be empty, is in the text. Occurrences do not overlap.
+[[nodiscard]] std::size_t count_parts(std::string_view text, std::string_view part);
 
 // Returns the text without the characters at its ends that are in `set`, or without white space if there is no set.
 enum class Ends : std::uint8_t { kBoth, kLeft, kRight };

@@ -151,7 +151,7 @@ Status Run::assign(const Target& target, Value value, Scope& scope) {
     return {};
   }
   if (target.attribute.empty()) {
-    LB_RETURN_IF_ERROR(spend(scope.names.size() / 16));
+    LB_RETURN_IF_ERROR(look_up(scope.names.size(), weight_of(target.name)));
     scope.set(target.name, std::move(value));
     return {};
   }
@@ -164,6 +164,7 @@ Status Run::assign(const Target& target, Value value, Scope& scope) {
     return unknown(fmt::format("{} in a namespace is not supported", name_of(value.kind())));
   }
   auto& members = space->as_namespace().members;
+  LB_RETURN_IF_ERROR(look_up(members.size(), weight_of(target.attribute)));
   const auto found = std::ranges::find(members, target.attribute, &std::pair<std::string, Value>::first);
   if (found != members.end()) {
     found->second = std::move(value);
@@ -182,6 +183,7 @@ Result<Value> Run::call_macro(const Callable& callable, const Arguments& given) 
   Scope scope{.parent = callable.scope};
   for (std::size_t i = 0; i < macro.parameters.size(); ++i) {
     const Parameter& parameter = macro.parameters[i];
+    LB_RETURN_IF_ERROR(look_up(scope.names.size() + given.named.size(), weight_of(parameter.name)));
     const auto named = std::ranges::find(given.named, parameter.name, &std::pair<std::string, Value>::first);
     if (i < given.positional.size()) {
       if (named != given.named.end()) {
@@ -199,6 +201,7 @@ Result<Value> Run::call_macro(const Callable& callable, const Arguments& given) 
     }
   }
   for (const auto& [name, value] : given.named) {
+    LB_RETURN_IF_ERROR(look_up(macro.parameters.size(), weight_of(name)));
     if (std::ranges::find(macro.parameters, name, &Parameter::name) == macro.parameters.end()) {
       return mistake(fmt::format("the macro {} takes no argument {}", core::quoted(macro.text), core::quoted(name)));
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "core/template/loop.h"
@@ -20,7 +21,9 @@ namespace {
 
 constexpr std::size_t kListDepthMax = 64;
 constexpr std::size_t kBytesPerStep = 64;
-constexpr std::size_t kNamesPerStep = 16;  // that are searched for one
+constexpr std::size_t kCharacterBytesPerStep = 4;  // of characters that are handled one by one
+constexpr std::size_t kSetBytesPerStep = 8;        // of a set in which characters are looked for
+constexpr std::size_t kNamesPerStep = 16;          // that are searched for one
 
 // Returns whether the value must not outlive the block that made it.
 bool ends_with_block(const Value& value) {
@@ -32,6 +35,12 @@ std::optional<std::size_t> index_in(std::size_t size, std::int64_t index) {
   if (index < 0) index += count;
   if (index < 0 || index >= count) return std::nullopt;
   return static_cast<std::size_t>(index);
+}
+
+// Returns a * b, or the greatest number if that is too large.
+std::size_t product_of(std::size_t a, std::size_t b) {
+  std::size_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::size_t>::max() : product;
 }
 
 Value bound(const Function& method, const Value& self) {
@@ -69,6 +78,25 @@ Status Run::check_size(std::size_t bytes) {
     return {StatusCode::kTextTooLong, fmt::format("a text of more than {} bytes", limits_.output_bytes)};
   }
   return spend(bytes / kBytesPerStep);
+}
+
+Status Run::look_at_characters(std::size_t bytes) {
+  return spend(bytes / kCharacterBytesPerStep);
+}
+
+Status Run::search(std::size_t text, std::size_t part) {
+  LB_RETURN_IF_ERROR(spend(text / kBytesPerStep));
+  return part > text ? Status() : spend(product_of(text, part) / (kBytesPerStep * kBytesPerStep));
+}
+
+Status Run::search_set(std::size_t text, std::size_t set) {
+  LB_RETURN_IF_ERROR(spend(text / kBytesPerStep));
+  // Characters of several bytes are found more slowly than the bytes of a part are compared.
+  return spend(product_of(text, set) / (kBytesPerStep * kSetBytesPerStep));
+}
+
+Status Run::look_up(std::size_t count, std::size_t key_weight) {
+  return spend((count / kNamesPerStep + 1) * key_weight - 1);
 }
 
 Result<Value> Run::text(std::string text) {
@@ -122,9 +150,11 @@ Result<Items> Run::items_of(const Value& value) {
     case Kind::kUndefined:
       break;
     case Kind::kText:
-      for (const std::string_view character : code_points_of(value.as_text()))
+      // Each character becomes a value, so the steps are counted first.
+      LB_RETURN_IF_ERROR(spend(value.as_text().size()));
+      for (const std::string_view character : CodePoints(value.as_text()))
         items.push_back(Value::text(std::string(character)));
-      break;
+      return items;
     case Kind::kList:
     case Kind::kTuple:
     case Kind::kRange:
@@ -149,7 +179,10 @@ Result<Items> Run::items_of(const Value& value) {
 }
 
 Result<Value> Run::attribute(const Value& object, std::string_view name) {
-  if (object.is_dictionary()) LB_RETURN_IF_ERROR(spend(object.as_members().size() / kNamesPerStep));
+  const std::size_t count = object.is_dictionary()        ? object.as_members().size()
+                            : object.is(Kind::kNamespace) ? object.as_namespace().members.size()
+                                                          : 0;
+  LB_RETURN_IF_ERROR(look_up(count, weight_of(name)));
   if (object.is_undefined()) return is_not_defined(object);
   if (object.is(Kind::kMarkup) || object.is(Kind::kCallable)) {
     return unknown(fmt::format("the attribute {} of {} is not supported", core::quoted(name), name_of(object.kind())));
@@ -169,7 +202,7 @@ Result<Value> Run::attribute(const Value& object, std::string_view name) {
 }
 
 Result<Value> Run::item(const Value& object, const Value& key) {
-  if (object.is_dictionary()) LB_RETURN_IF_ERROR(spend(object.as_members().size() / kNamesPerStep));
+  if (object.is_dictionary()) LB_RETURN_IF_ERROR(look_up(object.as_members().size(), key.weight()));
   if (object.is_undefined()) return is_not_defined(object);
   if (object.is(Kind::kMarkup)) return unknown("an item of a text that is marked as safe is not supported");
   if (const Value* const member = object.find(key)) return *member;
@@ -177,9 +210,13 @@ Result<Value> Run::item(const Value& object, const Value& key) {
   if (is_indexed && key.is_integer()) {
     if (object.is_text()) {
       LB_RETURN_IF_ERROR(spend(object.as_text().size() / kBytesPerStep));
-      const auto characters = code_points_of(object.as_text());
-      if (const auto index = index_in(characters.size(), key.as_integer()))
-        return Value::text(std::string(characters[*index]));
+      const std::string& text = object.as_text();
+      if (const auto index = index_in(count_code_points(text), key.as_integer())) {
+        auto character = CodePoints(text).begin();
+        for (std::size_t i = 0; i < *index; ++i)
+          ++character;
+        return Value::text(std::string(*character));
+      }
     } else if (const auto index = index_in(object.as_items().size(), key.as_integer())) {
       return object.as_items()[*index];
     }

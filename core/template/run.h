@@ -91,11 +91,21 @@ class Run {
   [[nodiscard]] core::Result<Value> iterator(Items items);
   [[nodiscard]] core::Result<Value> dictionary(Members members);
   [[nodiscard]] core::Status check_size(std::size_t bytes);
+  // Appends a text, within the limits.
+  [[nodiscard]] core::Status append(std::string_view text, std::string& out);
   [[nodiscard]] core::Status check_items(const Items& items);
   // Refuses a list or dictionary that is nested too deeply, or that would take too many steps to traverse.
   [[nodiscard]] core::Status check_whole(const Value& value) const;
   // Counts the steps of traversing the whole value.
   [[nodiscard]] core::Status look_at(const Value& value) { return spend(value.weight()); }
+  // Counts the steps of handling each character of a text of this size on its own.
+  [[nodiscard]] core::Status look_at_characters(std::size_t bytes);
+  // Counts the steps of looking for a part in a text, at worst at each position: both arguments are sizes in bytes.
+  [[nodiscard]] core::Status search(std::size_t text, std::size_t part);
+  // Counts the steps of looking for each character of a text in a set of characters.
+  [[nodiscard]] core::Status search_set(std::size_t text, std::size_t set);
+  // Counts the steps of comparing a key of this weight with the keys of `count` members.
+  [[nodiscard]] core::Status look_up(std::size_t count, std::size_t key_weight);
 
   [[nodiscard]] const Clock& now() const { return now_; }
 
@@ -110,7 +120,6 @@ class Run {
   [[nodiscard]] core::Status set_block(const Statement& block, Scope& scope);
   [[nodiscard]] core::Status assign(const Target& target, Value value, Scope& scope);
   [[nodiscard]] core::Status print(const Value& value, std::string& out);
-  [[nodiscard]] core::Status append(std::string_view text, std::string& out);
 
   [[nodiscard]] core::Result<Value> compute(const Expression& expression, const Scope& scope);
   [[nodiscard]] core::Result<Value> name(const Expression& expression, const Scope& scope);

@@ -105,6 +105,7 @@ std::span<const Function> selecting_filters() {
 Result<Value> attribute_of(Run& run, const Value& object, const Value& path) {
   if (path.is_integer()) return run.item(object, path);
   if (!path.is_text()) return mistake(fmt::format("the name of an attribute is {}, not a text", name_of(path.kind())));
+  LB_RETURN_IF_ERROR(run.look_at_characters(path.as_text().size()));
   Value found = object;
   for (const std::string_view part : split_at(path.as_text(), ".", path.as_text().size(), false)) {
     std::int64_t index = 0;

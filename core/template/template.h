@@ -27,7 +27,8 @@ struct Limits {
   // The nesting of blocks, of the parts of an expression, and of both together during rendering.
   std::size_t depth = 200;
   // The number of evaluated expressions and statements, plus one step for every 64 bytes of text and every list item
-  // that the template makes.
+  // that the template makes. Operations on single characters, searches, and lookups of long keys cost more, in
+  // proportion to their time.
   std::size_t steps = 2'000'000;
   // The size of the result, and of every intermediate text.
   std::size_t output_bytes = std::size_t{64} << 20;

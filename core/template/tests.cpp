@@ -104,9 +104,11 @@ Result<bool> is_same(Run& /*run*/, const Value& value, const Arguments& given) {
 
 // Returns whether the text has letters, all of them in this case.
 template <Case kCase>
-Result<bool> is_in_case(Run& /*run*/, const Value& value, const Arguments& given) {
+Result<bool> is_in_case(Run& run, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("a test", given, {}));
+  if (!value.is_text()) LB_RETURN_IF_ERROR(run.look_at(value));
   LB_ASSIGN_OR_RETURN(const std::string text, text_of(value));
+  LB_RETURN_IF_ERROR(run.look_at_characters(text.size()));
   LB_ASSIGN_OR_RETURN(const std::string changed, in_case(text, kCase));
   LB_ASSIGN_OR_RETURN(const std::string other, in_case(text, kCase == Case::kLower ? Case::kUpper : Case::kLower));
   return text == changed && text != other;

@@ -33,6 +33,7 @@ Result<Value> filtered_in_case(Run& run, std::string_view filter, const Value& v
                                Case wanted) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind(filter, given, {}));
   LB_ASSIGN_OR_RETURN(const std::string text, filtered_text(filter, value));
+  LB_RETURN_IF_ERROR(run.look_at_characters(text.size()));
   LB_ASSIGN_OR_RETURN(std::string changed, in_case(text, wanted));
   return run.text(std::move(changed));
 }
@@ -53,6 +54,7 @@ Result<Value> capitalize_filter(Run& run, const Value& value, const Arguments& g
 Result<Value> title_filter(Run& run, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("title", given, {}));
   LB_ASSIGN_OR_RETURN(const std::string text, filtered_text("title", value));
+  LB_RETURN_IF_ERROR(run.look_at_characters(text.size()));
   std::string all;
   std::string word;
   const auto put_word = [&]() -> Status {
@@ -61,7 +63,7 @@ Result<Value> title_filter(Run& run, const Value& value, const Arguments& given)
     word.clear();
     return {};
   };
-  for (const std::string_view character : code_points_of(text)) {
+  for (const std::string_view character : CodePoints(text)) {
     constexpr std::string_view kBefore = "-({[<";
     const bool separates = !strip(character).empty() ? kBefore.find(character) != std::string_view::npos : true;
     if (!separates) {
@@ -80,6 +82,7 @@ Result<Value> trim_filter(Run& run, const Value& value, const Arguments& given) 
   LB_ASSIGN_OR_RETURN(const std::string text, filtered_text("trim", value));
   std::optional<std::string_view> set;
   if (bound[0].is_text()) set = bound[0].as_text();
+  if (set) LB_RETURN_IF_ERROR(run.search_set(text.size(), set->size()));
   return run.text(std::string(strip(text, Ends::kBoth, set)));
 }
 
@@ -90,6 +93,7 @@ Result<Value> replaced_filter(Run& run, const Value& value, const Arguments& giv
   LB_ASSIGN_OR_RETURN(const std::string new_part, filtered_text("replace", bound[1]));
   std::size_t most = std::numeric_limits<std::size_t>::max();
   if (bound[2].is_integer() && bound[2].as_integer() >= 0) most = static_cast<std::size_t>(bound[2].as_integer());
+  LB_RETURN_IF_ERROR(run.search(text.size(), old_part.size()));
   // Each replacement may lengthen the text.
   LB_RETURN_IF_ERROR(
       run.check_size((text.size() + 1) * (new_part.size() / std::max<std::size_t>(old_part.size(), 1) + 1)));
@@ -108,6 +112,7 @@ Result<Value> indent_filter(Run& run, const Value& value, const Arguments& given
       return unknown("an indentation of more than 1024 is not supported");
     space.assign(static_cast<std::size_t>(std::max<std::int64_t>(width, 0)), ' ');
   }
+  LB_RETURN_IF_ERROR(run.look_at_characters(text.size()));
   LB_RETURN_IF_ERROR(run.check_size((text.size() + 1) * (space.size() + 1)));
   std::string indented = is_true(bound[1]) ? space : "";
   const std::string ended = text + "\n";

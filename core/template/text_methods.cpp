@@ -41,6 +41,7 @@ Result<Value> stripped(Run& run, std::string_view method, const Value& self, con
   } else if (!bound[0].is_undefined() && !bound[0].is(Kind::kNone)) {
     return is_no_text(method, bound[0]);
   }
+  if (set) LB_RETURN_IF_ERROR(run.search_set(self.as_text().size(), set->size()));
   return run.text(std::string(strip(self.as_text(), ends, set)));
 }
 
@@ -68,13 +69,17 @@ Result<Value> list_of_parts(Run& run, const std::vector<std::string_view>& parts
 Result<Value> split_from(Run& run, std::string_view method, const Value& self, const Arguments& given, bool right) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind(method, given, {"sep", "maxsplit"}));
   LB_ASSIGN_OR_RETURN(const std::size_t most, most_of(method, bound[1]));
-  LB_RETURN_IF_ERROR(run.check_size(self.as_text().size()));
+  const std::string& text = self.as_text();
   if (bound[0].is_undefined() || bound[0].is(Kind::kNone)) {
-    return list_of_parts(run, split_at_space(self.as_text(), most, right));
+    LB_RETURN_IF_ERROR(run.look_at_characters(text.size()));
+    return list_of_parts(run, split_at_space(text, most, right));
   }
   if (!bound[0].is_text()) return is_no_text(method, bound[0]);
   if (bound[0].as_text().empty()) return mistake(fmt::format("{} at an empty separator", method));
-  return list_of_parts(run, split_at(self.as_text(), bound[0].as_text(), most, right));
+  const std::string& separator = bound[0].as_text();
+  LB_RETURN_IF_ERROR(run.search(text.size(), separator.size()));
+  LB_RETURN_IF_ERROR(run.spend(std::min(count_parts(text, separator), most)));
+  return list_of_parts(run, split_at(text, separator, most, right));
 }
 
 Result<Value> split_of_text(Run& run, const Value& self, const Arguments& given) {
@@ -87,7 +92,7 @@ Result<Value> rsplit_of_text(Run& run, const Value& self, const Arguments& given
 
 Result<Value> splitlines_of_text(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("splitlines()", given, {"keepends"}));
-  LB_RETURN_IF_ERROR(run.check_size(self.as_text().size()));
+  LB_RETURN_IF_ERROR(run.look_at_characters(self.as_text().size()));
   return list_of_parts(run, split_lines(self.as_text(), is_true(bound[0])));
 }
 
@@ -96,6 +101,7 @@ Result<Value> partition_at(Run& run, std::string_view method, const Value& self,
   if (!bound[0].is_text()) return is_no_text(method, bound[0]);
   const std::string& separator = bound[0].as_text();
   if (separator.empty()) return mistake(fmt::format("{} at an empty separator", method));
+  LB_RETURN_IF_ERROR(run.search(self.as_text().size(), separator.size()));
   auto parts = split_at(self.as_text(), separator, 1, right);
   if (parts.size() == 2) {
     parts.insert(parts.begin() + 1, separator);
@@ -114,13 +120,15 @@ Result<Value> rpartition_of_text(Run& run, const Value& self, const Arguments& g
 }
 
 // Returns whether the text begins or ends with `part`, which is a text or a tuple of alternatives.
-Result<Value> has_end(std::string_view method, const Value& self, const Arguments& given, bool at_end) {
+Result<Value> has_end(Run& run, std::string_view method, const Value& self, const Arguments& given, bool at_end) {
+  if (!given.named.empty()) return mistake(fmt::format("{} takes no arguments by their names", method));
   LB_ASSIGN_OR_RETURN(const Items bound, bind(method, given, {"prefix"}));
   const auto has = [&](const Value& part) {
     return at_end ? self.as_text().ends_with(part.as_text()) : self.as_text().starts_with(part.as_text());
   };
   if (bound[0].is_text()) return Value::boolean(has(bound[0]));
   if (!bound[0].is(Kind::kTuple)) return is_no_text(method, bound[0]);
+  LB_RETURN_IF_ERROR(run.look_at(bound[0]));
   for (const Value& part : bound[0].as_items()) {
     if (!part.is_text()) return is_no_text(method, part);
     if (has(part)) return Value::boolean(true);
@@ -128,22 +136,24 @@ Result<Value> has_end(std::string_view method, const Value& self, const Argument
   return Value::boolean(false);
 }
 
-Result<Value> startswith_of_text(Run& /*run*/, const Value& self, const Arguments& given) {
-  return has_end("startswith()", self, given, false);
+Result<Value> startswith_of_text(Run& run, const Value& self, const Arguments& given) {
+  return has_end(run, "startswith()", self, given, false);
 }
 
-Result<Value> endswith_of_text(Run& /*run*/, const Value& self, const Arguments& given) {
-  return has_end("endswith()", self, given, true);
+Result<Value> endswith_of_text(Run& run, const Value& self, const Arguments& given) {
+  return has_end(run, "endswith()", self, given, true);
 }
 
 Result<Value> removeprefix_of_text(Run& run, const Value& self, const Arguments& given) {
-  LB_ASSIGN_OR_RETURN(const Value has, has_end("removeprefix()", self, given, false));
+  LB_ASSIGN_OR_RETURN(const Value has, has_end(run, "removeprefix()", self, given, false));
+  if (!given.positional.front().is_text()) return is_no_text("removeprefix()", given.positional.front());
   if (!has.as_boolean()) return self;
   return run.text(self.as_text().substr(given.positional.front().as_text().size()));
 }
 
 Result<Value> removesuffix_of_text(Run& run, const Value& self, const Arguments& given) {
-  LB_ASSIGN_OR_RETURN(const Value has, has_end("removesuffix()", self, given, true));
+  LB_ASSIGN_OR_RETURN(const Value has, has_end(run, "removesuffix()", self, given, true));
+  if (!given.positional.front().is_text()) return is_no_text("removesuffix()", given.positional.front());
   if (!has.as_boolean()) return self;
   return run.text(self.as_text().substr(0, self.as_text().size() - given.positional.front().as_text().size()));
 }
@@ -156,6 +166,7 @@ Result<Value> replaced_of_text(Run& run, const Value& self, const Arguments& giv
   LB_ASSIGN_OR_RETURN(const std::size_t most, most_of("replace()", bound[2]));
   const std::string& old_part = bound[0].as_text();
   const std::string& new_part = bound[1].as_text();
+  LB_RETURN_IF_ERROR(run.search(self.as_text().size(), old_part.size()));
   // Each replacement may lengthen the text.
   LB_RETURN_IF_ERROR(
       run.check_size((self.as_text().size() + 1) * (new_part.size() / std::max<std::size_t>(old_part.size(), 1) + 1)));
@@ -164,6 +175,7 @@ Result<Value> replaced_of_text(Run& run, const Value& self, const Arguments& giv
 
 Result<Value> in_case_of(Run& run, std::string_view method, const Value& self, const Arguments& given, Case wanted) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind(method, given, {}));
+  LB_RETURN_IF_ERROR(run.look_at_characters(self.as_text().size()));
   LB_ASSIGN_OR_RETURN(std::string changed, in_case(self.as_text(), wanted));
   return run.text(std::move(changed));
 }
@@ -185,27 +197,28 @@ Result<Value> capitalize_of_text(Run& run, const Value& self, const Arguments& g
 }
 
 // Returns the position of a part in code points, or -1.
-Result<std::int64_t> position(std::string_view method, const Value& self, const Arguments& given, bool last) {
+Result<std::int64_t> position(Run& run, std::string_view method, const Value& self, const Arguments& given, bool last) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind(method, given, {"sub"}));
   if (!bound[0].is_text()) return is_no_text(method, bound[0]);
   const std::string& text = self.as_text();
+  LB_RETURN_IF_ERROR(run.search(text.size(), bound[0].as_text().size()));
   const std::size_t at = last ? text.rfind(bound[0].as_text()) : text.find(bound[0].as_text());
   if (at == std::string::npos) return std::int64_t{-1};
   return static_cast<std::int64_t>(count_code_points(std::string_view(text).substr(0, at)));
 }
 
-Result<Value> find_of_text(Run& /*run*/, const Value& self, const Arguments& given) {
-  LB_ASSIGN_OR_RETURN(const std::int64_t at, position("find()", self, given, false));
+Result<Value> find_of_text(Run& run, const Value& self, const Arguments& given) {
+  LB_ASSIGN_OR_RETURN(const std::int64_t at, position(run, "find()", self, given, false));
   return Value::integer(at);
 }
 
-Result<Value> rfind_of_text(Run& /*run*/, const Value& self, const Arguments& given) {
-  LB_ASSIGN_OR_RETURN(const std::int64_t at, position("rfind()", self, given, true));
+Result<Value> rfind_of_text(Run& run, const Value& self, const Arguments& given) {
+  LB_ASSIGN_OR_RETURN(const std::int64_t at, position(run, "rfind()", self, given, true));
   return Value::integer(at);
 }
 
-Result<Value> index_of_text(Run& /*run*/, const Value& self, const Arguments& given) {
-  LB_ASSIGN_OR_RETURN(const std::int64_t at, position("index()", self, given, false));
+Result<Value> index_of_text(Run& run, const Value& self, const Arguments& given) {
+  LB_ASSIGN_OR_RETURN(const std::int64_t at, position(run, "index()", self, given, false));
   if (at < 0) return mistake("index() of a text that is not in the other");
   return Value::integer(at);
 }
@@ -213,10 +226,9 @@ Result<Value> index_of_text(Run& /*run*/, const Value& self, const Arguments& gi
 Result<Value> count_of_text(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("count()", given, {"sub"}));
   if (!bound[0].is_text()) return is_no_text("count()", bound[0]);
-  LB_RETURN_IF_ERROR(run.check_size(self.as_text().size()));
+  LB_RETURN_IF_ERROR(run.search(self.as_text().size(), bound[0].as_text().size()));
   const std::string& part = bound[0].as_text();
-  const std::size_t number =
-      part.empty() ? count_code_points(self.as_text()) + 1 : split_at(self.as_text(), part, kAll, false).size() - 1;
+  const std::size_t number = part.empty() ? count_code_points(self.as_text()) + 1 : count_parts(self.as_text(), part);
   return Value::integer(static_cast<std::int64_t>(number));
 }
 

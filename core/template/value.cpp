@@ -159,7 +159,7 @@ std::size_t Value::depth() const {
 
 std::size_t Value::weight() const {
   if (const auto* const text = std::get_if<std::shared_ptr<const std::string>>(&content_)) {
-    return 1 + (*text)->size() / kBytesOfWeight;
+    return weight_of(std::string_view(**text));
   }
   if (const auto* const sequence = std::get_if<std::shared_ptr<const Sequence>>(&content_)) return (*sequence)->weight;
   if (const auto* const dict = std::get_if<std::shared_ptr<const Dictionary>>(&content_)) return (*dict)->weight;
@@ -181,6 +181,10 @@ const Value* Value::find(const Value& key) const {
     if (are_equal(name, key)) return &value;
   }
   return nullptr;
+}
+
+std::size_t weight_of(std::string_view text) {
+  return 1 + text.size() / kBytesOfWeight;
 }
 
 std::string_view name_of(Kind kind) {

@@ -132,6 +132,8 @@ struct Namespace {
   std::vector<std::pair<std::string, Value>> members{};
 };
 
+// Returns the weight of a text; see Value::weight().
+[[nodiscard]] std::size_t weight_of(std::string_view text);
 // Returns the name of a kind in messages: "text", "a list".
 [[nodiscard]] std::string_view name_of(Kind kind);
 // Returns whether the value is true in a condition.

@@ -128,6 +128,8 @@ TEST(TemplateTest, RefusesWhatItDoesNotKnowByName) {
       {"{{ raise_exception('no\nway') }}", StatusCode::kInvalidArgument,
        "line 1: the template refuses this: no\\x0away"},
       {"\n{{ missing.x }}", StatusCode::kInvalidModel, "line 2: 'missing' is not defined"},
+      {"{{ 'ab'.removeprefix(prefix='a') }}", StatusCode::kInvalidModel, "takes no arguments by their names"},
+      {"{{ 'ab'.removesuffix(('b',)) }}", StatusCode::kInvalidModel, "removesuffix() of a tuple, not of a text"},
       {"{{ none + 1 }}", StatusCode::kInvalidModel, "'+' of none and an integer"},
       {"{% set ns = namespace() %}{% for i in [1] %}{% set ns.x = loop %}{% endfor %}", StatusCode::kUnsupported,
        "'loop' in a namespace is not supported"},
@@ -165,6 +167,7 @@ TEST(TemplateTest, EndsWithinItsLimits) {
       {"{% set x = ' ' * 30000000 %}{% for i in range(100000) %}{% if x.strip() %}{% endif %}{% endfor %}",
        StatusCode::kTextTooLong, "steps"},
       {"{{ 'aaaa'.replace('a', 'b' * 100000000) }}", StatusCode::kTextTooLong, ""},
+      {"{% set s = ' ' * 1000000 %}{{ ([1] * 1000) | tojson(indent=s) }}", StatusCode::kTextTooLong, "bytes"},
   };
   for (const Refused& one : cases) {
     const auto result = rendered(one.source);
@@ -183,6 +186,50 @@ TEST(TemplateTest, EndsWithinItsLimits) {
     chained += " + 1";
   EXPECT_FALSE(rendered(chained + " }}").ok());
   EXPECT_FALSE(rendered("12345", {}, {.source_bytes = 4}).ok());
+}
+
+// Each of these would take minutes, or gigabytes of memory, if the steps were counted only by the size of the result.
+TEST(TemplateTest, CountsTheStepsOfSlowOperationsBeforeTheyRun) {
+  constexpr std::string_view kTexts =
+      "{% set s = 'a' * 3000000 %}{% set p = ('a' * 1500000) ~ 'b' %}{% set q = ('b' * 1500000) ~ 'a' %}";
+  constexpr std::string_view kSearches[] = {
+      "p in s",          "p not in s",       "s.count(p)",  "s.split(p)",  "s.rsplit(p)", "s.partition(p)",
+      "s.rpartition(p)", "s.replace(p, '')", "s.find(p)",   "s.rfind(p)",  "s.index(p)",  "s | replace(p, '')",
+      "s.strip(q)",      "s.lstrip(q)",      "s.rstrip(q)", "s | trim(q)",
+  };
+  for (const std::string_view search : kSearches) {
+    const auto result = rendered(std::string(kTexts) + "{{ " + std::string(search) + " }}");
+    ASSERT_FALSE(result.ok()) << search;
+    EXPECT_EQ(result.status().code(), StatusCode::kTextTooLong) << search << ": " << result.status().to_string();
+    EXPECT_THAT(std::string(result.status().message()), HasSubstr("steps")) << search;
+  }
+  constexpr std::string_view kSources[] = {
+      "{% set s = 'a' * 30000000 %}{% set d = {s: 1} %}{% for i in range(20000) %}{{ d[s] }}{% endfor %}",
+      "{% set s = 'a' * 30000000 %}{% set d = {s: 1} %}{% for i in range(20000) %}{{ d.get(s) }}{% endfor %}",
+      "{% set s = 'a' * 30000000 %}{% for i in range(20000) %}{{ loop.changed(s) }}{% endfor %}",
+      "{% set s = 'a' * 60000000 %}{% for i in range(1000) %}{{ s is lower }}{% endfor %}",
+      "{% set s = 'a' * 60000000 %}{{ s | title | length }}",
+      "{% set s = 'a' * 60000000 %}{{ s | lower | length }}",
+      "{% set s = 'a' * 60000000 %}{{ s.upper() | length }}",
+      "{% set s = 'a' * 60000000 %}{{ [s] | sort | length }}",
+      "{% set s = 'a' * 60000000 %}{{ s | list | length }}",
+      "{% set s = 'a' * 60000000 %}{% for c in s %}{% endfor %}",
+      "{% set s = 'a' * 60000000 %}{{ s[::-1] | length }}",
+      "{% set s = 'a' * 60000000 %}{{ s.split('a') | length }}",
+      "{% set s = '\\n' * 60000000 %}{{ s.splitlines() | length }}",
+  };
+  for (const std::string_view source : kSources) {
+    const auto result = rendered(source);
+    ASSERT_FALSE(result.ok()) << source;
+    EXPECT_EQ(result.status().code(), StatusCode::kTextTooLong) << source << ": " << result.status().to_string();
+    EXPECT_THAT(std::string(result.status().message()), HasSubstr("steps")) << source;
+  }
+  // Searches of a usual size are not refused.
+  const auto usual = rendered(
+      "{% set s = 'abc ' * 100000 ~ '</think>' %}{{ '</think>' in s }} {{ s.split('</think>') | length }} "
+      "{{ s.strip(' \\n') | length }} {{ s.count('abc') }} {{ 'aéz'[1] }}{{ 'aéz'[-1] }}");
+  ASSERT_TRUE(usual.ok()) << usual.status().to_string();
+  EXPECT_EQ(*usual, "True 2 400008 100000 éz");
 }
 
 TEST(TemplateTest, HasNoDateWithoutAClock) {
