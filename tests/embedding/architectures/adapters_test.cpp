@@ -199,7 +199,8 @@ TEST(AdapterFolderTest, TwoModulesThatChangeOneTensorAreRefused) {
   json header = json::parse(stored.substr(8, size));
   const std::string data = stored.substr(8 + size);
   constexpr std::string_view kPrefix = "base_model.model.";
-  for (const auto& [name, tensor] : json(header).items()) {
+  const json given = header;
+  for (const auto& [name, tensor] : given.items()) {
     if (!name.starts_with(kPrefix)) continue;
     json other = tensor;
     for (json& offset : other["data_offsets"])
