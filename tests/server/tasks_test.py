@@ -25,7 +25,7 @@ def test_a_model_that_needs_a_task_is_served(tmp_path):
             answer = running.ask("POST", "/embed", {"inputs": [TEXT], "task": task})
             assert answer.status == 200 and len(answer.json()[0]) > 0
         refused = running.ask("POST", "/embed", {"inputs": [TEXT]})
-        assert refused.status == 400 and "needs a task" in refused.json()["error"]
+        assert refused.status == 422 and "needs a task" in refused.json()["error"]
 
 
 def openai(daemon, **body):
