@@ -10,14 +10,15 @@ else()
   set(latebind_other_system windows)
 endif()
 
-# latebind_layer(NAME SOURCES … [COLD_SOURCES …] [USES layer …] [PRIVATE target …] [COLD])
+# latebind_layer(NAME SOURCES … [COLD_SOURCES …] [USES layer …] [PRIVATE target …] [COLD] [AT_START])
 # USES names the lower layers that its headers may include. COLD marks code that runs once per run or batch, or waits
 # for a vendor, a disk or a person, so that build time matters more than speed; COLD_SOURCES are the cold files of a
-# layer. They still use -O1, because opening a bundle takes a third longer with -Og.
+# layer. They are compiled for size (-Os), or with -O1 if most of their time is that of a start (AT_START): -Os makes the
+# program smaller and would make the first vector wait longer.
 # Unity batches are larger than those of tests, since the files include and instantiate the same code. They are smaller
 # for hot code, because gcc inlines less in large batches.
 function(latebind_layer name)
-  cmake_parse_arguments(ARG "COLD" "" "SOURCES;COLD_SOURCES;USES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "COLD;AT_START" "" "SOURCES;COLD_SOURCES;USES;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   set(targets ${name})
   set(cold "")
@@ -36,7 +37,11 @@ function(latebind_layer name)
     set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
   endforeach()
   if(cold)
-    target_compile_options(${cold} PRIVATE $<$<CONFIG:Release>:-O1>)
+    if(ARG_AT_START)
+      target_compile_options(${cold} PRIVATE $<$<CONFIG:Release>:-O1>)
+    else()
+      target_compile_options(${cold} PRIVATE $<$<CONFIG:Release>:-Os>)
+    endif()
     set_target_properties(${cold} PROPERTIES UNITY_BUILD_BATCH_SIZE 36)
   endif()
 endfunction()

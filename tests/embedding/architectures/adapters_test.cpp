@@ -205,7 +205,7 @@ TEST(AdapterFolderTest, TwoModulesThatChangeOneTensorAreRefused) {
     json other = tensor;
     for (json& offset : other["data_offsets"])
       offset = offset.get<std::size_t>() + data.size();
-    header[std::string(kPrefix) + "bert." + name.substr(kPrefix.size())] = other;
+    header[std::string(kPrefix) + "roberta." + name.substr(kPrefix.size())] = other;
   }
   testing::write_file(folder.path() / "adapter_model.safetensors", safetensors(header, data + data));
   folder.expect(StatusCode::kInvalidModel, "which another module of the adapter changes, too");
