@@ -221,6 +221,20 @@ std::string_view misused(const SearchArguments& options, embedding::ResultForm f
   return {};
 }
 
+// Returns the second model, which ranks the matches; null without --rerank.
+core::Result<std::unique_ptr<Reranker>> open_reranker(const SearchArguments& options, const app::Runtime& runtime) {
+  if (options.reranker.empty()) return std::unique_ptr<Reranker>();
+  EmbedderOptions second = options.embedder;
+  second.model = options.reranker;
+  // Settings for the first model's files and lengths do not apply to the reranker.
+  app::Runtime others = runtime;
+  others.onnx_file.clear();
+  others.max_tokens = 0;
+  LB_RETURN_IF_ERROR(second.find_model(others.onnx_file, embedding::kScoreOutput.name));
+  LB_ASSIGN_OR_RETURN(auto ranking, open_comparing(second, others, embedding::kScoreOutput.name));
+  return Reranker::of(std::move(ranking), options.reranker, {.instruction = options.instruction});
+}
+
 Exit search(const SearchArguments& options) {
   auto runtime = make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("search", runtime.status().message());
@@ -263,23 +277,8 @@ Exit search(const SearchArguments& options) {
         embedding::no_such_output(options.embedder.model, embedding::kDenseOutput.name, (*opened)->model_outputs()));
   }
   if (const auto why = misused(options, form); !why.empty()) return misuse("search", why);
-  std::unique_ptr<Reranker> reranker;
-  if (!options.reranker.empty()) {
-    EmbedderOptions second = options.embedder;
-    second.model = options.reranker;
-    // Settings for the first model's files and lengths do not apply to the reranker.
-    app::Runtime others = *runtime;
-    others.onnx_file.clear();
-    others.max_tokens = 0;
-    if (const auto place = second.find_model(others.onnx_file, embedding::kScoreOutput.name); !place.ok()) {
-      return fail(place.with_context("--rerank"));
-    }
-    auto ranking = open_comparing(second, others, embedding::kScoreOutput.name);
-    if (!ranking.ok()) return fail(ranking.status().with_context("--rerank"));
-    auto made = Reranker::of(*std::move(ranking), options.reranker, {.instruction = options.instruction});
-    if (!made.ok()) return fail(made.status().with_context("--rerank"));
-    reranker = *std::move(made);
-  }
+  auto reranker = open_reranker(options, *runtime);
+  if (!reranker.ok()) return fail(reranker.status().with_context("--rerank"));
 
   Searched searched;
   if (mix || form == embedding::ResultForm::kRaggedRows) {
@@ -300,8 +299,8 @@ Exit search(const SearchArguments& options) {
     for (const app::FoundFile& file : found->files)
       report->files.push_back(file.name);
     if (!is_one_named) report->left_out = found->left_out;
-    if (reranker) {
-      if (const auto ranked = rerank(options, *reranker, *report); !ranked.ok())
+    if (*reranker) {
+      if (const auto ranked = rerank(options, **reranker, *report); !ranked.ok())
         report = ranked.with_context("--rerank");
     }
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
@@ -65,6 +66,19 @@ Result<std::string> read_text(const Json& object, const char* key, std::string_v
   if (value == nullptr) return std::string(otherwise);
   if (!value->is_string()) return invalid(name, fmt::format("'{}' must be a string, found {}", key, kind_of(*value)));
   return value->get<std::string>();
+}
+
+Result<std::optional<std::vector<std::string>>> read_texts(const Json& object, const char* key, std::string_view name) {
+  const Json* value = find_member(object, key);
+  if (value == nullptr) return std::optional<std::vector<std::string>>();
+  const bool is_list = value->is_array() && std::ranges::all_of(value->items(), [](const Json& one) {
+                         return one.is_string() && !one.text().empty();
+                       });
+  if (!is_list) return invalid(name, fmt::format("'{}' must be a list of texts that are not empty", key));
+  std::vector<std::string> texts;
+  for (const Json& one : value->items())
+    texts.push_back(one.text());
+  return std::optional(std::move(texts));
 }
 
 }  // namespace latebind::core

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/json/parse.h"
 #include "core/json/value.h"
@@ -34,5 +35,9 @@ namespace latebind::core {
 // Reads a text; `otherwise` when the key is absent or null. kInvalidModel for another type.
 [[nodiscard]] Result<std::string> read_text(const Json& object, const char* key, std::string_view otherwise,
                                             std::string_view name);
+// Reads a list of texts, none of them empty; std::nullopt when the key is absent or null. kInvalidModel for another
+// type, or an empty text.
+[[nodiscard]] Result<std::optional<std::vector<std::string>>> read_texts(const Json& object, const char* key,
+                                                                         std::string_view name);
 
 }  // namespace latebind::core

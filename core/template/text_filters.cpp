@@ -11,6 +11,7 @@
 #include "core/template/filters.h"
 #include "core/template/json_text.h"
 #include "core/template/python_text.h"
+#include "core/template/text_methods.h"
 
 namespace latebind::templates {
 
@@ -33,9 +34,7 @@ Result<Value> filtered_in_case(Run& run, std::string_view filter, const Value& v
                                Case wanted) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind(filter, given, {}));
   LB_ASSIGN_OR_RETURN(const std::string text, filtered_text(filter, value));
-  LB_RETURN_IF_ERROR(run.look_at_characters(text.size()));
-  LB_ASSIGN_OR_RETURN(std::string changed, in_case(text, wanted));
-  return run.text(std::move(changed));
+  return text_in_case(run, text, wanted);
 }
 
 Result<Value> upper_filter(Run& run, const Value& value, const Arguments& given) {
@@ -65,7 +64,7 @@ Result<Value> title_filter(Run& run, const Value& value, const Arguments& given)
   };
   for (const std::string_view character : CodePoints(text)) {
     constexpr std::string_view kBefore = "-({[<";
-    const bool separates = !strip(character).empty() ? kBefore.find(character) != std::string_view::npos : true;
+    const bool separates = strip(character).empty() || kBefore.find(character) != std::string_view::npos;
     if (!separates) {
       word += character;
       continue;
@@ -82,8 +81,7 @@ Result<Value> trim_filter(Run& run, const Value& value, const Arguments& given) 
   LB_ASSIGN_OR_RETURN(const std::string text, filtered_text("trim", value));
   std::optional<std::string_view> set;
   if (bound[0].is_text()) set = bound[0].as_text();
-  if (set) LB_RETURN_IF_ERROR(run.search_set(text.size(), set->size()));
-  return run.text(std::string(strip(text, Ends::kBoth, set)));
+  return stripped_text(run, text, Ends::kBoth, set);
 }
 
 Result<Value> replaced_filter(Run& run, const Value& value, const Arguments& given) {
@@ -93,11 +91,7 @@ Result<Value> replaced_filter(Run& run, const Value& value, const Arguments& giv
   LB_ASSIGN_OR_RETURN(const std::string new_part, filtered_text("replace", bound[1]));
   std::size_t most = std::numeric_limits<std::size_t>::max();
   if (bound[2].is_integer() && bound[2].as_integer() >= 0) most = static_cast<std::size_t>(bound[2].as_integer());
-  LB_RETURN_IF_ERROR(run.search(text.size(), old_part.size()));
-  // Each replacement may lengthen the text.
-  LB_RETURN_IF_ERROR(
-      run.check_size((text.size() + 1) * (new_part.size() / std::max<std::size_t>(old_part.size(), 1) + 1)));
-  return run.text(replace(text, old_part, new_part, most));
+  return replaced_text(run, text, {old_part, new_part}, most);
 }
 
 Result<Value> indent_filter(Run& run, const Value& value, const Arguments& given) {

@@ -41,8 +41,7 @@ Result<Value> stripped(Run& run, std::string_view method, const Value& self, con
   } else if (!bound[0].is_undefined() && !bound[0].is(Kind::kNone)) {
     return is_no_text(method, bound[0]);
   }
-  if (set) LB_RETURN_IF_ERROR(run.search_set(self.as_text().size(), set->size()));
-  return run.text(std::string(strip(self.as_text(), ends, set)));
+  return stripped_text(run, self.as_text(), ends, set);
 }
 
 Result<Value> strip_both_of_text(Run& run, const Value& self, const Arguments& given) {
@@ -164,20 +163,12 @@ Result<Value> replaced_of_text(Run& run, const Value& self, const Arguments& giv
     if (!bound[i].is_text()) return is_no_text("replace()", bound[i]);
   }
   LB_ASSIGN_OR_RETURN(const std::size_t most, most_of("replace()", bound[2]));
-  const std::string& old_part = bound[0].as_text();
-  const std::string& new_part = bound[1].as_text();
-  LB_RETURN_IF_ERROR(run.search(self.as_text().size(), old_part.size()));
-  // Each replacement may lengthen the text.
-  LB_RETURN_IF_ERROR(
-      run.check_size((self.as_text().size() + 1) * (new_part.size() / std::max<std::size_t>(old_part.size(), 1) + 1)));
-  return run.text(replace(self.as_text(), old_part, new_part, most));
+  return replaced_text(run, self.as_text(), {bound[0].as_text(), bound[1].as_text()}, most);
 }
 
 Result<Value> in_case_of(Run& run, std::string_view method, const Value& self, const Arguments& given, Case wanted) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind(method, given, {}));
-  LB_RETURN_IF_ERROR(run.look_at_characters(self.as_text().size()));
-  LB_ASSIGN_OR_RETURN(std::string changed, in_case(self.as_text(), wanted));
-  return run.text(std::move(changed));
+  return text_in_case(run, self.as_text(), wanted);
 }
 
 Result<Value> upper_of_text(Run& run, const Value& self, const Arguments& given) {
@@ -313,6 +304,25 @@ std::span<const Function> text_methods() {
 
 std::span<const std::string_view> refused_text_methods() {
   return kRefusedOfTexts;
+}
+
+Result<Value> stripped_text(Run& run, std::string_view text, Ends ends, std::optional<std::string_view> set) {
+  if (set) LB_RETURN_IF_ERROR(run.search_set(text.size(), set->size()));
+  return run.text(std::string(strip(text, ends, set)));
+}
+
+Result<Value> replaced_text(Run& run, std::string_view text, const Replacement& parts, std::size_t most) {
+  LB_RETURN_IF_ERROR(run.search(text.size(), parts.old_part.size()));
+  // Each replacement may lengthen the text.
+  LB_RETURN_IF_ERROR(run.check_size((text.size() + 1) *
+                                    (parts.new_part.size() / std::max<std::size_t>(parts.old_part.size(), 1) + 1)));
+  return run.text(replace(text, parts.old_part, parts.new_part, most));
+}
+
+Result<Value> text_in_case(Run& run, std::string_view text, Case wanted) {
+  LB_RETURN_IF_ERROR(run.look_at_characters(text.size()));
+  LB_ASSIGN_OR_RETURN(std::string changed, in_case(text, wanted));
+  return run.text(std::move(changed));
 }
 
 }  // namespace latebind::templates

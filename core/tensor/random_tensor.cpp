@@ -13,14 +13,6 @@ float small_float(std::uint64_t bits) {
   return (static_cast<float>(bits & 0xFFU) - 128.0F) / 128.0F;
 }
 
-// Exact for the values of small_float().
-std::uint16_t to_f16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (value == 0) return 0;
-  const std::uint32_t exponent = (bits >> 23U & 0xFFU) - 127 + 15;
-  return static_cast<std::uint16_t>((bits >> 16U & 0x8000U) | exponent << 10U | (bits >> 13U & 0x3FFU));
-}
-
 template <class T>
 void put(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
@@ -46,7 +38,7 @@ void fill_random(ElementType type, std::uint64_t seed, std::span<std::byte> byte
         put(to, to_f16(value));
         break;
       case ElementType::kBF16:
-        put(to, static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16U));
+        put(to, to_bf16(value));
         break;
       default: {
         const bool wide = integer_most > 1 && type != ElementType::kBool;

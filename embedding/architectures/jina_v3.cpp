@@ -69,16 +69,12 @@ class JinaV3Network final : public EncoderNetwork {
 
 // Reads the tasks, which published files have and files of transformers lack.
 Status read_tasks(const Json& config, const path& file, JinaV3Config& jina) {
-  const Json* const tasks = core::find_member(config, "lora_adaptations");
-  if (tasks == nullptr) return {};
   const std::string name = platform::path_to_utf8(file);
-  if (!tasks->is_array() || tasks->empty() || tasks->size() > kTasksMax)
+  LB_ASSIGN_OR_RETURN(auto tasks, core::read_texts(config, "lora_adaptations", name));
+  if (!tasks) return {};
+  if (tasks->empty() || tasks->size() > kTasksMax)
     return invalid_file(file, fmt::format("'lora_adaptations' must be a list of 1 to {} names", kTasksMax));
-  for (const Json& task : *tasks) {
-    if (!task.is_string() || task.text().empty())
-      return invalid_file(file, "'lora_adaptations' must be a list of names");
-    jina.tasks.push_back(task.text());
-  }
+  jina.tasks = *std::move(tasks);
   LB_ASSIGN_OR_RETURN(const auto rank, core::read_size(config, "lora_rank", 1, kRankMax, name));
   if (!rank) return invalid_file(file, "'lora_rank' is missing");
   const Json* const alpha = core::find_member(config, "lora_alpha");

@@ -85,10 +85,10 @@ Result<std::vector<TaskAdapter>> find_task_adapters(const ModelFiles& files, con
       places.try_emplace(name, above / platform::path_from_utf8(name));
   }
   std::vector<std::string> names;
-  const Json* const listed = core::find_member(config, "task_names");
-  if (listed != nullptr) {
-    for (const Json& one : listed->items())
-      names.push_back(one.text());
+  LB_ASSIGN_OR_RETURN(auto listed,
+                      core::read_texts(config, "task_names", platform::path_to_utf8(folder / "config.json")));
+  if (listed) {
+    names = *std::move(listed);
   } else {
     for (const auto& [name, place] : places)
       names.push_back(name);

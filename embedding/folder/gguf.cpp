@@ -11,27 +11,25 @@
 #include "core/text/name_character.h"
 #include "core/text/quote.h"
 #include "embedding/folder/refusals.h"
+#include "embedding/weights/gguf/header.h"
+#include "embedding/weights/gguf/values.h"
 
 namespace latebind::embedding {
 namespace {
 
-constexpr std::string_view kMagic = "GGUF";
 constexpr std::uint32_t kVersionMax = 3;
 // Longer texts are skipped.
 constexpr std::size_t kOriginBytesMax = 1024;
 // The format allows nested arrays, but no known writer uses them.
 constexpr unsigned kArraysDeepMax = 4;
 
-enum class ValueType : std::uint32_t { kString = 8, kArray = 9 };
-// The bytes of a value of each type; 0 for types with a variable length.
-constexpr std::array<std::size_t, 13> kValueBytes{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-
 // The keys that declare the origin of a file, best first.
 constexpr std::array<std::string_view, 5> kOriginKeys{"general.source.huggingface.repository",
                                                       "general.source.repo_url", "general.base_model.0.repo_url",
                                                       "general.source.url", "general.base_model.0.url"};
 
-// Reads little-endian data, as nearly all files are. In other files, lengths exceed the rest of the file.
+// Reads little-endian data, as nearly all files are. In other files, lengths exceed the rest of the file. GgufHeader
+// refuses damaged files and the first version; this reader takes what they have.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -40,9 +38,7 @@ class Reader {
   template <class Number>
   std::optional<Number> number() {
     if (rest_.size() < sizeof(Number)) return std::nullopt;
-    Number value = 0;
-    for (std::size_t i = sizeof(Number); i-- > 0;)
-      value = static_cast<Number>(value << 8U) | std::to_integer<Number>(rest_[i]);
+    const auto value = gguf_number_at<Number>(rest_.data());
     rest_ = rest_.subspan(sizeof(Number));
     return value;
   }
@@ -59,10 +55,11 @@ class Reader {
     return found;
   }
   bool skip(std::uint32_t type, unsigned depth = 0) {
-    if (type >= kValueBytes.size() || depth > kArraysDeepMax) return false;
-    if (type == static_cast<std::uint32_t>(ValueType::kString)) return text().has_value();
-    if (type == static_cast<std::uint32_t>(ValueType::kArray)) return skip_array(depth);
-    return skip_bytes(1, kValueBytes[type]);
+    if (!is_gguf_value_type(type) || depth > kArraysDeepMax) return false;
+    const auto known = static_cast<GgufValueType>(type);
+    if (known == GgufValueType::kString) return text().has_value();
+    if (known == GgufValueType::kArray) return skip_array(depth);
+    return skip_bytes(1, bytes_of_gguf_value(known));
   }
   void be_first_version() { is_first_version_ = true; }
 
@@ -75,8 +72,9 @@ class Reader {
   bool skip_array(unsigned depth) {
     const auto type = number<std::uint32_t>();
     const auto size = count();
-    if (!type || !size || *type >= kValueBytes.size()) return false;
-    if (kValueBytes[*type] > 0) return skip_bytes(*size, kValueBytes[*type]);
+    if (!type || !size || !is_gguf_value_type(*type)) return false;
+    if (const std::size_t bytes = bytes_of_gguf_value(static_cast<GgufValueType>(*type)); bytes > 0)
+      return skip_bytes(*size, bytes);
     // Each element takes bytes, so the loop ends with the bytes.
     for (std::uint64_t i = 0; i < *size; ++i) {
       if (!skip(*type, depth + 1)) return false;
@@ -122,9 +120,10 @@ std::size_t rank_of(std::string_view key) {
 }  // namespace
 
 std::optional<GgufOrigin> read_gguf_origin(std::span<const std::byte> bytes) {
-  if (bytes.size() < kMagic.size() || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) return std::nullopt;
+  if (bytes.size() < kGgufMagic.size() || std::memcmp(bytes.data(), kGgufMagic.data(), kGgufMagic.size()) != 0)
+    return std::nullopt;
   GgufOrigin origin;
-  Reader reader(bytes.subspan(kMagic.size()));
+  Reader reader(bytes.subspan(kGgufMagic.size()));
   const auto version = reader.number<std::uint32_t>();
   if (!version || *version == 0 || *version > kVersionMax) return origin;
   if (*version == 1) reader.be_first_version();
@@ -137,7 +136,7 @@ std::optional<GgufOrigin> read_gguf_origin(std::span<const std::byte> bytes) {
     const auto type = reader.number<std::uint32_t>();
     if (!key || !type) break;
     const std::size_t rank = rank_of(*key);
-    if (*type != static_cast<std::uint32_t>(ValueType::kString)) {
+    if (*type != static_cast<std::uint32_t>(GgufValueType::kString)) {
       if (!reader.skip(*type)) break;
       continue;
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "core/text/ascii.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding {
@@ -32,9 +33,8 @@ bool forbids_commerce(std::string_view name) {
     return word == "nc" || word == "noncommercial" || word == "research" || is_non_commercial;
   };
   for (const char c : name) {
-    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if (lower >= 'a' && lower <= 'z') {
-      word += lower;
+    if (core::is_ascii_letter(c)) {
+      word += core::ascii_lower(c);
     } else if (!word.empty()) {
       if (says_no()) return true;
       word.clear();

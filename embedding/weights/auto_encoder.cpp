@@ -4,15 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <cstdint>
-#include <cstring>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "embedding/weights/floats_of.h"
-#include "embedding/weights/safetensors.h"
+#include "embedding/weights/made_tensors.h"
 
 namespace latebind::embedding {
 namespace {
@@ -26,28 +24,6 @@ Result<std::vector<float>> numbers_of(const TensorFile& weights, std::string_vie
                                       std::span<const std::int64_t> shape) {
   LB_ASSIGN_OR_RETURN(const StoredTensor tensor, weights.find(name, shape));
   return floats_of(tensor);
-}
-
-// A safetensors file with both tensors.
-std::string file_of(const std::vector<std::int64_t>& shape, std::span<const float> matrix,
-                    std::span<const float> bias) {
-  const std::size_t middle = matrix.size_bytes();
-  std::string head = fmt::format(R"({{"linear.weight":{{"dtype":"F32","shape":[{},{}],"data_offsets":[0,{}]}},)"
-                                 R"("linear.bias":{{"dtype":"F32","shape":[{}],"data_offsets":[{},{}]}}}})",
-                                 shape[0], shape[1], middle, shape[0], middle, middle + bias.size_bytes());
-  head.resize((head.size() + 7) / 8 * 8, ' ');
-  const std::uint64_t length = head.size();
-  std::string file(sizeof(length) + head.size() + middle + bias.size_bytes(), '\0');
-  char* to = file.data();
-  const auto append = [&to](const void* bytes, std::size_t count) {
-    std::memcpy(to, bytes, count);
-    to += count;
-  };
-  append(&length, sizeof(length));
-  append(head.data(), head.size());
-  append(matrix.data(), middle);
-  append(bias.data(), bias.size_bytes());
-  return file;
 }
 
 }  // namespace
@@ -70,9 +46,11 @@ Result<TensorFile> linear_of_auto_encoder(const TensorFile& weights) {
       sum -= static_cast<double>(matrix[row * before.size() + i]) * static_cast<double>(before[i]);
     bias[row] = static_cast<float>(sum);
   }
-  LB_ASSIGN_OR_RETURN(
-      Safetensors made,
-      Safetensors::from_part({.bytes = core::SharedBytes::from_string(file_of(shape, matrix, bias))}, weights.name()));
+  const std::vector<MadeTensors::Wanted> wanted{{.name = "linear.weight", .shape = shape},
+                                                {.name = "linear.bias", .shape = {shape[0]}}};
+  LB_ASSIGN_OR_RETURN(MadeTensors made, MadeTensors::of(weights.name(), wanted));
+  write_floats(matrix, core::ElementType::kF32, made.to_write("linear.weight").data());
+  write_floats(bias, core::ElementType::kF32, made.to_write("linear.bias").data());
   return TensorFile(std::move(made));
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -24,31 +23,6 @@ constexpr std::uint64_t kAlignment = 64;
 std::string dtype_of(ElementType type) {
   if (type == ElementType::kF16) return "F16";
   return type == ElementType::kBF16 ? "BF16" : "F32";
-}
-
-// Rounds to nearest, ties to even.
-std::uint16_t nearest_bf16(float number) {
-  const auto bits = std::bit_cast<std::uint32_t>(number);
-  if ((bits & 0x7FFFFFFFU) > 0x7F800000U) return static_cast<std::uint16_t>((bits >> 16U) | 0x40U);  // NaN
-  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U);
-}
-
-std::uint16_t nearest_f16(float number) {
-  const auto bits = std::bit_cast<std::uint32_t>(number);
-  const std::uint32_t sign = (bits >> 16U) & 0x8000U;
-  const std::uint32_t size = bits & 0x7FFFFFFFU;
-  std::uint32_t half = 0;
-  if (size > 0x7F800000U) {
-    half = 0x7E00U;  // NaN
-  } else if (size >= 0x477FF000U) {
-    half = 0x7C00U;  // nearer to infinity than to 65504
-  } else if (size < 0x38800000U) {
-    // Subnormal: 0.5 has steps of 2^-24, so the sum is rounded to them.
-    half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(size) + 0.5F) - 0x3F000000U;
-  } else {
-    half = (size - (112U << 23U) + 0xFFFU + ((size >> 13U) & 1U)) >> 13U;
-  }
-  return static_cast<std::uint16_t>(sign | half);
 }
 
 }  // namespace
@@ -84,7 +58,7 @@ void write_floats(std::span<const float> numbers, ElementType type, std::byte* t
     return;
   }
   for (const float number : numbers) {
-    const std::uint16_t half = type == ElementType::kF16 ? nearest_f16(number) : nearest_bf16(number);
+    const std::uint16_t half = type == ElementType::kF16 ? core::to_f16(number) : core::to_bf16(number);
     std::memcpy(to, &half, sizeof half);
     to += sizeof half;
   }

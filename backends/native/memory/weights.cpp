@@ -50,15 +50,13 @@ Result<std::vector<std::byte>> bytes_of(const core::PartReader& file, const grap
   return bytes;
 }
 
+// As core::to_bf16(), for the words of kernels.
 std::uint32_t to_bf16(float number) {
-  const auto bits = std::bit_cast<std::uint32_t>(number);
-  // Keeps a NaN.
-  if (number != number) return (bits >> 16) | 0x40U;
-  // Rounds to nearest, ties to even.
-  return (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
+  return core::to_bf16(number);
 }
 
-// The same for f16 and magnitudes up to 16. Without their sign, numbers are ordered like their bits.
+// As core::to_f16() for magnitudes up to 16, with which packing needs no branch. Without their sign, numbers are
+// ordered like their bits.
 std::uint32_t to_f16(float number) {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   const std::uint32_t sign = bits >> 16 & 0x8000U;

@@ -76,7 +76,7 @@ bool is_gguf_file(const path& file) {
 }
 
 bool has_gguf_suffix(const path& file) {
-  return core::ascii_lowered(platform::path_to_utf8(file.extension())) == ".gguf";
+  return core::equals_in_any_case(platform::path_to_utf8(file.extension()), ".gguf");
 }
 
 Result<std::optional<path>> find_gguf_model(const path& folder) {

@@ -10,6 +10,7 @@
 #include "core/platform/system_info.h"
 #include "core/threads/thread_pool.h"
 #include "embedding/weights/adapters/adapter_parts.h"
+#include "embedding/weights/adapters/matrices.h"
 #include "embedding/weights/floats_of.h"
 #include "embedding/weights/made_tensors.h"
 
@@ -20,27 +21,13 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-std::vector<std::int64_t> dims_of(std::size_t a, std::size_t b) {
-  return {static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)};
-}
-
-// Returns the numbers of `from` [rows, columns] as [columns, rows].
-std::vector<float> transposed(std::span<const float> from, std::size_t rows, std::size_t columns) {
-  std::vector<float> to(from.size());
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t column = 0; column < columns; ++column)
-      to[column * rows + row] = from[row * columns + column];
-  }
-  return to;
-}
-
 // The change of one matrix in its stored layout: row r += scale · Σ left[r,k] · right row k.
 class ChangedMatrix {
  public:
   static Result<ChangedMatrix> of(const LowRankChange& change, const StoredTensor& old, const TensorFile& adapter,
                                   std::span<std::byte> to) {
-    LB_ASSIGN_OR_RETURN(const StoredTensor down, adapter.find(change.down, dims_of(change.rank, change.in)));
-    LB_ASSIGN_OR_RETURN(const StoredTensor up, adapter.find(change.up, dims_of(change.out, change.rank)));
+    LB_ASSIGN_OR_RETURN(const StoredTensor down, adapter.find(change.down, dims_of({change.rank, change.in})));
+    LB_ASSIGN_OR_RETURN(const StoredTensor up, adapter.find(change.up, dims_of({change.out, change.rank})));
     ChangedMatrix made;
     made.rank_ = change.rank;
     made.scale_ = change.scale;
@@ -57,8 +44,7 @@ class ChangedMatrix {
       made.right_ = floats_of(down);
     }
     if (!change.lengths.empty()) {
-      const std::vector<std::int64_t> one{static_cast<std::int64_t>(change.out)};
-      LB_ASSIGN_OR_RETURN(const StoredTensor lengths, adapter.find(change.lengths, one));
+      LB_ASSIGN_OR_RETURN(const StoredTensor lengths, adapter.find(change.lengths, dims_of({change.out})));
       made.lengths_ = floats_of(lengths);
     }
     return made;
@@ -120,7 +106,7 @@ Status merge_adapter(const TensorFile& adapter, const AdapterConfig& config, Mod
   std::vector<StoredTensor> old;
   std::vector<MadeTensors::Wanted> wanted;
   for (const LowRankChange& change : parts.changes) {
-    const auto dims = change.is_table ? dims_of(change.in, change.out) : dims_of(change.out, change.in);
+    const auto dims = change.is_table ? dims_of({change.in, change.out}) : dims_of({change.out, change.in});
     LB_ASSIGN_OR_RETURN(old.emplace_back(), weights.find_stored(change.tensor, dims));
     wanted.push_back({.name = change.tensor, .type = old.back().type, .shape = dims});
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "embedding/weights/adapters/adapter_parts.h"
+#include "embedding/weights/adapters/matrices.h"
 #include "embedding/weights/floats_of.h"
 #include "embedding/weights/made_tensors.h"
 
@@ -23,13 +24,6 @@ using core::StatusCode;
 constexpr std::size_t kFewRows = 1024;
 constexpr std::string_view kStackedDown = ".parametrizations.weight.0.lora_A";
 constexpr std::string_view kStackedUp = ".parametrizations.weight.0.lora_B";
-
-std::vector<std::int64_t> sizes_of(std::initializer_list<std::size_t> sizes) {
-  std::vector<std::int64_t> dims;
-  for (const std::size_t size : sizes)
-    dims.push_back(static_cast<std::int64_t>(size));
-  return dims;
-}
 
 // A row-major matrix.
 struct Matrix {
@@ -110,16 +104,6 @@ struct ChangedTensor {
   }
 };
 
-Matrix transposed(const Matrix& matrix) {
-  const std::size_t rows = matrix.numbers.size() / matrix.columns;
-  Matrix other{std::vector<float>(matrix.numbers.size()), rows};
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t column = 0; column < matrix.columns; ++column)
-      other.at(column, row) = matrix.at(row, column);
-  }
-  return other;
-}
-
 // The first row of a table for each task: [tasks + 1, out].
 Matrix rows_of_tasks(const Matrix& down, const Matrix& up, const Matrix& scales, std::span<const float> row) {
   Matrix rows{{}, row.size()};
@@ -144,14 +128,14 @@ Status add(const ChangedTensors& changed, std::size_t tasks, ModelWeights& weigh
     const std::size_t columns = one.columns();
     TaskChange change{.down = name + "#down", .up = name + "#up", .columns = columns};
     const ElementType type = one.type();
-    wanted.push_back({change.down, type, one.is_table ? sizes_of({one.in, columns}) : sizes_of({columns, one.in})});
-    wanted.push_back({change.up, type, sizes_of({one.out, columns})});
+    wanted.push_back({change.down, type, one.is_table ? dims_of({one.in, columns}) : dims_of({columns, one.in})});
+    wanted.push_back({change.up, type, dims_of({one.out, columns})});
     const auto [known, is_new] = scales.try_emplace(one.scales(tasks).numbers, fmt::format("tasks#{}", scales.size()));
     change.scales = known->second;
-    if (is_new) wanted.push_back({change.scales, ElementType::kF32, sizes_of({tasks + 1, columns})});
+    if (is_new) wanted.push_back({change.scales, ElementType::kF32, dims_of({tasks + 1, columns})});
     if (one.is_table && one.in <= kFewRows) {
       change.rows = name + "#rows";
-      wanted.push_back({change.rows, ElementType::kF32, sizes_of({tasks + 1, one.out})});
+      wanted.push_back({change.rows, ElementType::kF32, dims_of({tasks + 1, one.out})});
     }
     changes[name] = std::move(change);
   }
@@ -163,10 +147,11 @@ Status add(const ChangedTensors& changed, std::size_t tasks, ModelWeights& weigh
     const ElementType type = one.type();
     const Matrix down = one.down_by_input();
     const Matrix up = one.up();
-    write_floats(one.is_table ? down.numbers : transposed(down).numbers, type, made.to_write(change.down).data());
+    write_floats(one.is_table ? down.numbers : transposed(down.numbers, one.in, down.columns), type,
+                 made.to_write(change.down).data());
     write_floats(up.numbers, type, made.to_write(change.up).data());
     if (change.rows.empty()) continue;
-    LB_ASSIGN_OR_RETURN(StoredTensor table, weights.find_stored(name, sizes_of({one.in, one.out})));
+    LB_ASSIGN_OR_RETURN(StoredTensor table, weights.find_stored(name, dims_of({one.in, one.out})));
     const std::vector<float> numbers = floats_of(table);
     const Matrix rows = rows_of_tasks(down, up, one.scales(tasks), std::span(numbers).first(one.out));
     write_floats(rows.numbers, ElementType::kF32, made.to_write(change.rows).data());
@@ -205,15 +190,15 @@ Status add_task_adapters(std::span<const TaskAdapterFile> adapters, ModelWeights
                         "reverse",
                         place_of_tensor(file.tensors.name(), change.down))};
       }
-      const auto dims = change.is_table ? sizes_of({change.in, change.out}) : sizes_of({change.out, change.in});
+      const auto dims = change.is_table ? dims_of({change.in, change.out}) : dims_of({change.out, change.in});
       LB_RETURN_IF_ERROR(weights.find_stored(change.tensor, dims).status());
       one.name = change.tensor;
       one.in = change.in;
       one.out = change.out;
       one.is_table = change.is_table;
       TaskPart part{.task = task, .rank = change.rank, .scale = change.scale};
-      LB_ASSIGN_OR_RETURN(part.down, file.tensors.find(change.down, sizes_of({change.rank, change.in})));
-      LB_ASSIGN_OR_RETURN(part.up, file.tensors.find(change.up, sizes_of({change.out, change.rank})));
+      LB_ASSIGN_OR_RETURN(part.down, file.tensors.find(change.down, dims_of({change.rank, change.in})));
+      LB_ASSIGN_OR_RETURN(part.up, file.tensors.find(change.up, dims_of({change.out, change.rank})));
       one.parts.push_back(std::move(part));
     }
   }
@@ -240,10 +225,10 @@ Status add_stacked_tasks(const StackedTasks& stacked, ModelWeights& weights) {
     const auto [tasks, rank, scale] = stacked;
     LB_ASSIGN_OR_RETURN(
         const StoredTensor down,
-        weights.find_stored(name, one.is_table ? sizes_of({tasks, one.in, rank}) : sizes_of({tasks, rank, one.in})));
+        weights.find_stored(name, one.is_table ? dims_of({tasks, one.in, rank}) : dims_of({tasks, rank, one.in})));
     LB_ASSIGN_OR_RETURN(const StoredTensor up, weights.find_stored(module + std::string(kStackedUp),
-                                                                   one.is_table ? sizes_of({tasks, rank, one.out})
-                                                                                : sizes_of({tasks, one.out, rank})));
+                                                                   one.is_table ? dims_of({tasks, rank, one.out})
+                                                                                : dims_of({tasks, one.out, rank})));
     for (std::size_t i = 0; i < tasks; ++i) {
       one.parts.push_back({.task = i + 1,
                            .rank = rank,

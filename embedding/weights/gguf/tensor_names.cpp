@@ -84,8 +84,8 @@ std::string_view name_here(std::span<const NamePair> pairs, std::string_view the
   return found == pairs.end() ? std::string_view() : found->here;
 }
 
-// Splits "blk.N." off; empty if the name does not begin with it. A number with leading zeros is none: each layer has
-// one name.
+// Removes "blk.N." from the front of the name and returns it. Returns an empty view if the name begins differently, or
+// if N has leading zeros, because each layer has exactly one name.
 std::string_view take_layer(std::string_view& name) {
   constexpr std::string_view kLayer = "blk.";
   if (!name.starts_with(kLayer)) return {};

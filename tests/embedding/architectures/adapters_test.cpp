@@ -176,18 +176,9 @@ TEST(AdapterFolderTest, ContradictionsAreErrorsThatNameKeyOrTensor) {
   alone.expect(StatusCode::kNotFound, "neither adapter_model.safetensors nor adapter_model.bin is beside it");
 }
 
-// Returns the bytes of a safetensors file whose header and data are given.
-std::string safetensors(const json& header, std::string_view data) {
-  const std::string text = header.dump();
-  std::string bytes(8, '\0');
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<char>(text.size() >> (8 * i));
-  return bytes + text + std::string(data);
-}
-
 TEST(AdapterFolderTest, AnAdapterWithoutTensorsIsRefused) {
   const AdapterFolder folder("plain");
-  testing::write_file(folder.path() / "adapter_model.safetensors", safetensors(json::object(), ""));
+  testing::write_file(folder.path() / "adapter_model.safetensors", testing::safetensors("{}", 0));
   folder.expect(StatusCode::kInvalidModel, "the adapter has no tensor that changes the model");
 }
 
@@ -207,7 +198,8 @@ TEST(AdapterFolderTest, TwoModulesThatChangeOneTensorAreRefused) {
       offset = offset.get<std::size_t>() + data.size();
     header[std::string(kPrefix) + "roberta." + name.substr(kPrefix.size())] = other;
   }
-  testing::write_file(folder.path() / "adapter_model.safetensors", safetensors(header, data + data));
+  testing::write_file(folder.path() / "adapter_model.safetensors",
+                      testing::safetensors(header.dump(), 0) + data + data);
   folder.expect(StatusCode::kInvalidModel, "which another module of the adapter changes, too");
 }
 

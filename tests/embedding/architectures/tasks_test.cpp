@@ -108,6 +108,12 @@ TEST(TasksTest, AdaptersInFoldersAreTasks) {
   scratch.set("config.json", "task_names", json::array({"retrieval", "other"}));
   const auto missing = ModelFolder::open(scratch.path());
   EXPECT_THAT(missing.status().to_string(), HasSubstr("'task_names' of its config.json has 'other'"));
+  for (const json& wrong : {json(5), json("retrieval"), json::array({5}), json::array({""})}) {
+    scratch.set("config.json", "task_names", wrong);
+    EXPECT_THAT(ModelFolder::open(scratch.path()).status().to_string(),
+                HasSubstr("'task_names' must be a list of texts"))
+        << wrong;
+  }
 }
 
 // The table of words is changed by the one as a table and by the other as a matrix, whose sizes are exchanged.
@@ -115,11 +121,7 @@ TEST(TasksTest, AdaptersThatChangeOneTensorInTwoFormsAreRefused) {
   const testing::ScratchFolder scratch;
   write_tasks(scratch);
   const auto write = [&](const std::string& task, const json& header, std::size_t numbers) {
-    const std::string text = header.dump();
-    std::string bytes(8, '\0');
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      bytes[i] = static_cast<char>(text.size() >> (8 * i));
-    scratch.write("adapters/" + task + "/adapter_model.safetensors", bytes + text + std::string(4 * numbers, '\0'));
+    scratch.write("adapters/" + task + "/adapter_model.safetensors", testing::safetensors(header.dump(), 4 * numbers));
     scratch.set("adapters/" + task + "/adapter_config.json", "target_modules", json::array({"embed_tokens"}));
     scratch.set("adapters/" + task + "/adapter_config.json", "r", 4);
   };
