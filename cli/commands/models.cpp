@@ -163,8 +163,7 @@ constexpr std::string_view kNetworksNotes =
     "`yarn`, and the `ntk` of GTE's published files; other methods are refused. `position_embedding_type` `alibi`\n"
     "turns `bert` into JinaBERT v2, whose feed-forward part is `geglu`. Scaled positions were compared with the\n"
     "evaluator of the tests, `ntk` with the formula of text-embeddings-inference, and JinaBERT v2 with the BERT of\n"
-    "`transformers` in its other parts, because `transformers` has neither. `deberta` and `deberta-v2` have not been\n"
-    "tried with Qualcomm's compiler yet.\n\n"
+    "`transformers` in its other parts, because `transformers` has neither.\n\n"
     "The norms of decoders, EuroBERT and T5 square numbers, and a square above 65,504 is infinite in f16. Trained\n"
     "weights have not been tried on a device that computes in f16; `latebind verify` compares such a device with\n"
     "another one.\n\n";

@@ -22,7 +22,7 @@ enum class ExpressionKind : std::uint8_t {
   kDict,       // `parts` has keys and values alternately
   kAttribute,  // the attribute `name` of the one part
   kItem,       // the item of the first part at the second one
-  kSlice,      // a slice of the first part; the others are begin, end and step, each of which may be null
+  kSlice,      // a slice of the first part; the other parts are begin, end and step, and each may be null
   kCall,       // calls the one part with `arguments`
   kFilter,     // `name` applied to the one part, with `arguments`
   kTest,       // the test `name` of the one part, with `arguments`

@@ -39,7 +39,7 @@ class TokenReader {
   [[nodiscard]] core::Status expect(TokenKind kind, std::string_view what) {
     return is(kind) && (is(TokenKind::kEnd) || pass()) ? core::Status() : unexpected(what);
   }
-  // Returns the error for the current token, in place of which `wanted` is expected.
+  // Returns the error that the parser expected `wanted` instead of the current token.
   [[nodiscard]] core::Status unexpected(std::string_view wanted) const {
     const TokenKind kind = here().kind;
     const bool ends = kind == TokenKind::kPrintEnd || kind == TokenKind::kBlockEnd;

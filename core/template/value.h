@@ -99,7 +99,7 @@ class Value {
   // Returns the steps of traversing the whole value: one for each value in it, counted each time it is reached, and one
   // for every 64 bytes of text.
   [[nodiscard]] std::size_t weight() const;
-  // Returns the member with this key; null if there is none, or if this is not a dictionary.
+  // Returns the member with this key, or null if the dictionary lacks it or this is not a dictionary.
   [[nodiscard]] const Value* find(std::string_view key) const;
   [[nodiscard]] const Value* find(const Value& key) const;
 

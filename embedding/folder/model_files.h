@@ -56,7 +56,7 @@ class ModelFiles {
 
   // Opens a folder, a bundle or a GGUF file, which may be the only model of a folder. Reads no other file of a folder;
   // reads and checks the small files of a bundle. Returns the errors of Package::open(), find_gguf_model() and
-  // GgufModel::open(), and kNotFound or kInvalidModel if `place` is none of the three.
+  // GgufModel::open(), and kNotFound or kInvalidModel if `place` is something else.
   static core::Result<ModelFiles> open(const std::filesystem::path& place);
   // The same for a bundle that is open already, perhaps in memory. Its name becomes the place, for messages.
   static core::Result<ModelFiles> of(core::Package package);
@@ -106,7 +106,7 @@ class ModelFiles {
                                                           const std::filesystem::path& file);
 
   std::filesystem::path place_;
-  std::filesystem::path base_;  // empty if there is none
+  std::filesystem::path base_;  // the folder of an adapter's base model; empty without an adapter
   std::string name_;
   // Set for a GGUF file, whose path is place_.
   std::shared_ptr<const GgufModel> gguf_;

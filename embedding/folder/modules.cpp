@@ -239,7 +239,7 @@ Status read_token_module(const ModelFiles& files, const std::string& type, std::
                             "Normalize");
 }
 
-// Returns the module class that replaces Transformer for the network of this config.json; empty if there is none.
+// Returns the module class that replaces Transformer for the network of this config.json, or "" for other networks.
 std::string_view own_module_of(const Json& config) {
   const Json* const type = core::find_member(config, "model_type");
   const Architecture* const architecture = type != nullptr ? find_architecture(type->text()) : nullptr;

@@ -65,7 +65,7 @@ struct Modules {
   bool of_tokens = false;
   std::optional<std::filesystem::path> mask_file = std::nullopt;
   bool adds_token_ends = false;
-  // The class that replaces Transformer for this network (Architecture::own_module); empty if there is none.
+  // The class that replaces Transformer for this network (Architecture::own_module); empty for other networks.
   std::string_view own_module{};
   // The folder has a modules.json. Otherwise the other files of sentence-transformers are not read.
   bool listed = false;

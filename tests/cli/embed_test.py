@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from support import (BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, VENDORS_FIRST, bad, cosines,
+from support import (BOTH_GONE, GOLDEN, MODEL, OF_ANOTHER_TOKENIZER, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, VENDORS_FIRST, bad, cosines,
                      empty_prefix, good, run, vectors)
 
 FAKE_OPENVINO = Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "lib" / "liblb_fake_openvino.so"
@@ -282,9 +282,6 @@ def test_another_device_is_a_fallback_where_the_named_instruction_set_is_not_the
 
 
 NETWORKS = SOURCE / "tests" / "data" / "networks"
-# transformers gives this network Qwen2's tokenizer whatever its folder has, so the tokenizer that all folders share is
-# refused. graph_check_by_vendors computes its graph.
-OF_ANOTHER_TOKENIZER = {"qwen2"}
 ARCHITECTURES = sorted(set(json.loads((NETWORKS / "expected.json").read_text())["vectors"]) - OF_ANOTHER_TOKENIZER)
 
 

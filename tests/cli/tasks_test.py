@@ -1,4 +1,4 @@
-"""Models with low-rank parts: an adapter that is merged, and tasks of which each call chooses one."""
+"""Models with low-rank parts: merged adapters, and tasks that each call chooses among."""
 
 import json
 import shutil

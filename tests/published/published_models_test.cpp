@@ -41,7 +41,7 @@ void PrintTo(const Entry& entry, std::ostream* out) {
   *out << entry.content["name"].get<std::string>();
 }
 
-// Without those of which nothing is known.
+// Leaves out models about which nothing is known.
 std::vector<Entry> published_entries() {
   std::vector<Entry> entries;
   for (const List& list : kLists) {

@@ -1,4 +1,4 @@
-"""latebind serve with a model that has low-rank parts for several tasks, of which each request chooses one."""
+"""latebind serve with a model that has several tasks; each request chooses one."""
 
 import json
 import shutil

@@ -24,7 +24,7 @@ class GgufModel {
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
   // Returns the content of a generated file by its path below the folder; std::nullopt if there is no such file.
   [[nodiscard]] std::optional<core::SharedBytes> find(std::string_view relative) const;
-  // Returns one line for people that says which defaults stand in for missing metadata. Empty if there are none.
+  // Returns one line for people that says which defaults replace missing metadata, or "" if no metadata is missing.
   [[nodiscard]] const std::string& assumed() const { return assumed_; }
   // Returns the types of the matrices, for people: "Q4_K, Q6_K".
   [[nodiscard]] const std::string& types() const { return types_; }
@@ -42,8 +42,8 @@ class GgufModel {
 [[nodiscard]] bool is_gguf_file(const std::filesystem::path& file);
 // Returns whether the name ends in ".gguf", in upper or lower case.
 [[nodiscard]] bool has_gguf_suffix(const std::filesystem::path& file);
-// Returns the GGUF file that is the model of a folder: the only one, in a folder without another model. Returns
-// std::nullopt if there is none, and kInvalidArgument with their names if there are several.
+// Returns the only GGUF file of a folder that contains no other model. Returns std::nullopt if the folder contains no
+// GGUF file or another model, and kInvalidArgument, naming the files, if it contains several.
 [[nodiscard]] core::Result<std::optional<std::filesystem::path>> find_gguf_model(const std::filesystem::path& folder);
 
 }  // namespace latebind::embedding

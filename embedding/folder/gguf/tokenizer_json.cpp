@@ -77,7 +77,7 @@ class TokenizerMaker {
   Status make_unigram();
   void add_special_tokens();
   Status add_template(bool is_word_pieces);
-  // Returns the id in the first of these keys that the file has; std::nullopt if it has none.
+  // Returns the id of the first key that the file contains, or std::nullopt if it contains no such key.
   Result<std::optional<std::size_t>> id_in(std::initializer_list<std::string_view> keys) const;
   Result<bool> flag(std::string_view key, bool otherwise) const {
     LB_ASSIGN_OR_RETURN(const auto given, header_.flag(key));

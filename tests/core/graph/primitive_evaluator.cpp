@@ -24,7 +24,7 @@ Array matmul(const Array& a, const Array& b, bool transpose_b) {
   Dims shape = a.shape;
   shape.back() = columns;
   Array out{shape, {}};
-  // One product for each index of the leading dimensions, of which b may have fewer.
+  // Computes one product for each index of the leading dimensions; b may have fewer of them.
   const auto step = [](const Array& x) { return x.shape[x.shape.size() - 2] * x.shape.back(); };
   const std::int64_t products = count_of(shape) / (rows * columns);
   const std::int64_t matrices = count_of(b.shape) / (inner * columns);

@@ -454,7 +454,7 @@ def vectors_of(model, texts):
     return {mode: [[float(f"{x:.8g}") for x in vector] for vector in vectors] for mode, vectors in found.items()}
 
 
-# Networks of which the own pooler is compared, too.
+# Networks whose own pooler is compared, too.
 POOLED = ["albert", "ernie", "mpnet"]
 
 

@@ -45,7 +45,7 @@ NETWORKS = {
     # The largest numbers of a sparse autoencoder, after the pooling.
     "latents": (transformers.BertModel, transformers.BertConfig(**SIZES),
                 {"input_dim": 32, "hidden_dim": 96, "k": 7, "k_aux": 16}),
-    # Its older head, and the newer one, which has no matrix of its own.
+    # The older head, and the newer one, which shares the word embeddings.
     "deberta": (transformers.DebertaForMaskedLM,
                 transformers.DebertaConfig(**SIZES, embedding_size=20, relative_attention=True,
                                            pos_att_type=["c2p", "p2c"]), {}),
