@@ -199,7 +199,6 @@ Result<core::LoadedModel> PluginBackend::load_exporting(const Model& model, std:
   LB_RETURN_IF_ERROR(check_options(listed.device, options));
   LB_RETURN_IF_ERROR(core::check_not_hung(listed.device.id(), "model"));
   LB_ASSIGN_OR_RETURN(const auto given, give(*state, model, listed, options));
-  LB_RETURN_IF_ERROR(model.check_bytes());
   const GivenOptions given_options(options);
   lbb_executable* handle = nullptr;
   LB_RETURN_IF_ERROR(called(name(), "load", [&](lbb_error* error) {
@@ -208,7 +207,6 @@ Result<core::LoadedModel> PluginBackend::load_exporting(const Model& model, std:
   }));
   LB_ASSIGN_OR_RETURN(auto executable, PluginExecutable::create(state, handle, given->bytes(), /*from_blob=*/false));
   LB_RETURN_IF_ERROR(given->check_files());
-  LB_RETURN_IF_ERROR(model.check_bytes());
   core::LoadedModel loaded;
   if (state->slots().export_blob != nullptr && !executable->active().compiles_nothing) {
     loaded.export_blob = [kept = executable->model(), device = listed.device,

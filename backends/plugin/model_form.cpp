@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/backend/device_traits.h"
@@ -44,6 +45,22 @@ Result<std::unique_ptr<const GivenModel>> GivenModel::make(const core::Model& mo
   return Status(StatusCode::kUnsupported,
                 fmt::format("the device reads {}, and {} is neither available as that nor can be written so",
                             (reads & LBB_READS_ONNX) != 0 ? "ONNX" : "OpenVINO IR", core::quoted(model.name())));
+}
+
+Status GivenModel::check_files() const {
+  if (graph_) return graph_->check_files();
+  for (const ModelForm& form : bytes_->forms) {
+    for (const core::ExternalData& external : form.external) {
+      if (!external.may_open_file || external.is_file_unchanged()) continue;
+      const bool was_given = std::ranges::any_of(pieces_, [&](const lbb_piece& piece) {
+        return piece.file != nullptr && external.location == piece.location;
+      });
+      if (was_given)
+        return Status(StatusCode::kIo, fmt::format("{} was changed while the model was loaded; open the model again",
+                                                   platform::path_to_utf8(external.file)));
+    }
+  }
+  return {};
 }
 
 void GivenModel::give(const ModelForm& form) {

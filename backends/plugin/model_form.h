@@ -31,10 +31,11 @@ class GivenModel {
   [[nodiscard]] const lbb_model* get() const { return &given_; }
   // Null when the plug-in does not get the graph.
   [[nodiscard]] const lbb_graph* graph() const { return given_.graph; }
-  // See GraphForm::check_files().
-  [[nodiscard]] core::Status check_files() const { return graph_ ? graph_->check_files() : core::Status(); }
+  // Returns ok when the files whose bytes the plug-in also has in memory are unchanged; kIo otherwise. The model's
+  // owner checks the files that the plug-in has only by name (Model::check_bytes()).
+  [[nodiscard]] core::Status check_files() const;
   // Owns what a loaded model may refer to.
-  [[nodiscard]] const std::shared_ptr<const void>& bytes() const { return bytes_; }
+  [[nodiscard]] std::shared_ptr<const void> bytes() const { return bytes_; }
 
  private:
   // What the plug-in may refer to after load() has returned.
@@ -46,7 +47,7 @@ class GivenModel {
   GivenModel() = default;
   void give(const core::ModelForm& form);
 
-  std::shared_ptr<const void> bytes_;
+  std::shared_ptr<const Bytes> bytes_;
   std::unique_ptr<const GraphForm> graph_;
   std::string name_;
   std::deque<std::string> files_;

@@ -30,8 +30,9 @@ struct Offer {
 [[nodiscard]] lbb_code create_offered(const Offer& offer, const lbb_host* host, const lbb_pair* const* settings,
                                       std::size_t count, lbb_backend** backend, lbb_error* error) noexcept;
 
-// Refuses a host that speaks no version of the contract with this code.
-[[nodiscard]] lbb_code check_host(const lbb_host* host, lbb_error* error) noexcept;
+// Refuses a host that speaks no version of the contract with this code. What this library logs goes to the host from
+// now on.
+[[nodiscard]] lbb_code meet_host(const lbb_host* host, lbb_error* error) noexcept;
 
 template <const Offer& kOffer>
 const lbb_table* table_of() {
@@ -41,10 +42,10 @@ const lbb_table* table_of() {
   return table;
 }
 
-// The function that a plug-in exports.
+// The function that the library of a plug-in exports.
 template <const Offer& kOffer>
 lbb_code enter(const lbb_host* host, const lbb_table** table, lbb_error* error) noexcept {
-  if (const lbb_code refused = check_host(host, error); refused != LBB_OK) return refused;
+  if (const lbb_code refused = meet_host(host, error); refused != LBB_OK) return refused;
   *table = table_of<kOffer>();
   return LBB_OK;
 }

@@ -10,6 +10,7 @@
 #include "backends/table/objects.h"
 #include "backends/table/offer.h"
 #include "backends/table/read_model.h"
+#include "core/log.h"
 
 namespace latebind::table {
 
@@ -314,10 +315,16 @@ lbb_code create_offered(const Offer& offer, const lbb_host* host, const lbb_pair
   });
 }
 
-lbb_code check_host(const lbb_host* host, lbb_error* error) noexcept {
+lbb_code meet_host(const lbb_host* host, lbb_error* error) noexcept {
   // Older hosts lack functions that these slots call.
   constexpr std::size_t kNeeded = offsetof(lbb_host, set_install_hint) + sizeof(lbb_host::set_install_hint);
-  if (host->struct_size >= kNeeded && host->abi_least <= LBB_ABI && host->abi_most >= LBB_ABI) return LBB_OK;
+  if (host->struct_size >= kNeeded && host->abi_least <= LBB_ABI && host->abi_most >= LBB_ABI) {
+    core::set_log_sink({.write = [](void* context, std::int32_t level,
+                                    const char* text) { static_cast<const lbb_host*>(context)->log(level, text); },
+                        .context = const_cast<lbb_host*>(host)},
+                       core::LogLevel::kDebug);
+    return LBB_OK;
+  }
   return report(*host, error,
                 Status(StatusCode::kUnsupported,
                        fmt::format("the plug-in speaks version {} of the contract and needs {} bytes of functions; the "

@@ -56,7 +56,7 @@ TEST_P(ConformanceTest, BlobComputesWhatItsModelDoes) {
 TEST_P(ConformanceTest, BlobOutlivesItsBackendAndIsOutlived) {
   auto blob = core::compile_blob(*backend_, product_model().model(), GetParam().device, {});
   ASSERT_OK(blob.status());
-  backend_ = make_test_backend(GetParam().backend);
+  backend_ = make_test_backend(GetParam().made_by);
   auto loaded = core::load_blob(*backend_, *blob, GetParam().device, {});
   ASSERT_OK(loaded.status());
   *blob = {};

@@ -9,16 +9,25 @@
 #include "backends/native/backend.h"
 #include "backends/onnxruntime/backend.h"
 #include "backends/openvino/backend.h"
+#include "backends/plugin/backend.h"
 #include "core/platform/environment.h"
 #include "core/vendor/vendor_call.h"
 
 namespace latebind::test {
 namespace {
 
+constexpr std::string_view kPlugin = "plugin:";
+
 // The environment that scripts/setup makes. A variable wins over it.
 std::string library_of(const char* variable) {
   if (platform::environment(variable)) return {};
   return std::string(LATEBIND_SOURCE_DIR) + "/build/runtime/venv";
+}
+
+std::shared_ptr<core::Backend> plugin_backend(const std::string& name, const char* file,
+                                              core::BackendSettingTexts settings) {
+  return std::make_shared<plugin::PluginBackend>(
+      plugin::PluginSource{.name = name, .open = [file] { return plugin::load_plugin(file); }}, std::move(settings));
 }
 
 std::vector<std::string> backends_under_test() {
@@ -35,19 +44,22 @@ std::vector<std::string> backends_under_test() {
 std::vector<Target> targets() {
   std::vector<Target> result;
   for (const std::string& name : backends_under_test()) {
+    const auto add = [&](const std::string& device, const std::string& problem) {
+      result.push_back({name, device, problem, name.substr(name.starts_with(kPlugin) ? kPlugin.size() : 0)});
+    };
     const auto backend = make_test_backend(name);
     if (backend == nullptr) {
-      result.push_back({name, "", "LATEBIND_CONFORMANCE_BACKENDS names no backend of this build"});
+      add("", "LATEBIND_CONFORMANCE_BACKENDS names no backend of this build");
       continue;
     }
     const auto devices = backend->devices();
     if (!devices.ok()) {
-      result.push_back({name, "", devices.status().to_string()});
+      add("", devices.status().to_string());
       continue;
     }
-    if (devices->empty()) result.push_back({name, "", "the backend has no device"});
+    if (devices->empty()) add("", "the backend has no device");
     for (const core::Device& device : *devices) {
-      if (!device.is_virtual()) result.push_back({name, device.name, ""});
+      if (!device.is_virtual()) add(device.name, "");
     }
   }
   return result;
@@ -60,7 +72,7 @@ std::vector<Target> targets_that_read_models() {
 }
 
 std::string name_of(const testing::TestParamInfo<Target>& info) {
-  std::string name = info.param.backend + "_" + (info.param.device.empty() ? "absent" : info.param.device);
+  std::string name = info.param.made_by + "_" + (info.param.device.empty() ? "absent" : info.param.device);
   std::ranges::replace_if(
       name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
@@ -81,12 +93,19 @@ std::shared_ptr<core::Backend> make_test_backend(const std::string& name) {
     return onnxruntime::make_backend({.library_path = library_of("LATEBIND_ONNXRUNTIME_LIBRARY")});
   }
   if (name == native::kBackendName) return native::configured_backend({});
+  if (name == "plugin:native") return plugin_backend(native::kBackendName, LATEBIND_BACKEND_NATIVE, {});
+  if (name == "plugin:openvino") {
+    const std::string library = library_of("LATEBIND_OPENVINO_LIBRARY");
+    return plugin_backend(
+        "openvino", LATEBIND_BACKEND_OPENVINO,
+        library.empty() ? core::BackendSettingTexts() : core::BackendSettingTexts{{"library", library}});
+  }
   return nullptr;
 }
 
 void ConformanceTest::SetUp() {
   ASSERT_EQ(GetParam().problem, "") << "run scripts/setup, or set the backend's variable to another library";
-  backend_ = make_test_backend(GetParam().backend);
+  backend_ = make_test_backend(GetParam().made_by);
 }
 
 void ConformanceTest::TearDown() {

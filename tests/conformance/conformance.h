@@ -4,7 +4,8 @@
 // The vendors' libraries are those of build/runtime/venv, or the ones that LATEBIND_OPENVINO_LIBRARY and
 // LATEBIND_ONNXRUNTIME_LIBRARY name, so that one program serves a whole matrix of versions. A backend whose library is
 // not there fails its tests with the backend's own words. LATEBIND_CONFORMANCE_BACKENDS (names with commas) limits the
-// suite to some backends; LATEBIND_CONFORMANCE_EDGE is how long the edge of the matrix is that takes too long (512),
+// suite to some backends, and "plugin:" before a name takes the backend through the contract for plug-ins, from a
+// library of tests/plugin/; LATEBIND_CONFORMANCE_EDGE is how long the edge of the matrix is that takes too long (512),
 // and LATEBIND_TEST_ENCODERS_ONE_IN leaves most of the random encoders out, where everything is slow.
 // LATEBIND_CONFORMANCE_KEEP is a folder for the models that devices take, as TEST-N.onnx: for tests of other ways to
 // them.
@@ -37,12 +38,13 @@ using core::TensorView;
 
 // A device under test, or the reason why a backend has none.
 struct Target {
-  std::string backend;
+  std::string made_by;  // for make_test_backend(): "native", "plugin:native"
   std::string device;
   std::string problem;
+  std::string backend{};  // "native"
 
   friend std::ostream& operator<<(std::ostream& out, const Target& target) {
-    return out << target.backend << ":" << target.device;
+    return out << target.made_by << ":" << target.device;
   }
 };
 

@@ -99,7 +99,7 @@ TEST_P(ConformanceTest, ExecutablesGoInAnyOrder) {
   auto second = load(doubling_model({"n", "m"}));
   auto third = load(doubling_model({2}));
   ASSERT_TRUE(first && second && third);
-  const auto other_backend = make_test_backend(GetParam().backend);
+  const auto other_backend = make_test_backend(GetParam().made_by);
   auto other = other_backend->load(doubling_model({"n"}).model(), GetParam().device, {});
   ASSERT_OK(other.status());
 
@@ -114,7 +114,7 @@ TEST_P(ConformanceTest, ExecutablesGoInAnyOrder) {
 
 TEST_P(ConformanceTest, BackendsComeAndGo) {
   for (int i = 0; i < 5; ++i) {
-    const auto backend = make_test_backend(GetParam().backend);
+    const auto backend = make_test_backend(GetParam().made_by);
     ASSERT_OK(backend->available());
     auto executable = backend->load(doubling_model({"n"}).model(), GetParam().device, {});
     ASSERT_OK(executable.status());

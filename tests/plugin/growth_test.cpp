@@ -1,9 +1,19 @@
 // Plug-ins that were built against an earlier, this, and a later contract, under a host of this one and (in
 // lb_plugin_grown_tests) of a later one.
+#include <cmath>
+#include <random>
+
+#include "tests/core/graph/graph_model.h"
+#include "tests/core/graph/random_encoder.h"
 #include "tests/plugin/support.h"
 
 namespace latebind::plugin::testing {
 namespace {
+
+TEST(HostTest, HasTheSizeThatThisProgramIsAbout) {
+  // tests/plugin/layout.c
+  EXPECT_EQ(own_host().struct_size, 136U + HOST_IS_LARGER_BY);
+}
 
 class GrowthTest : public ::testing::TestWithParam<const char*> {};
 
@@ -45,6 +55,36 @@ INSTANTIATE_TEST_SUITE_P(Plugins, GrowthTest, ::testing::Values(TOY_PLUGIN, TOY_
                            return file.find("cut") != std::string::npos     ? "OfAnEarlierRelease"
                                   : file.find("grown") != std::string::npos ? "OfALaterRelease"
                                                                             : "OfThisRelease";
+                         });
+
+class OfferedBackendTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(OfferedBackendTest, ABackendOfAnyReleaseComputes) {
+  const auto backend = backend_in(GetParam(), {}, "native");
+  std::mt19937 chance(1);
+  for (int i = 0; i < 20; ++i) {
+    graph::testing::EncoderShape shape = graph::testing::draw_shape(chance);
+    shape.pooled = true;  // what padding has is unspecified
+    auto made = graph::testing::encoder(shape);
+    ASSERT_OK(made.status());
+    const core::Model model = graph::testing::model_of(*std::move(made));
+    const auto loaded = backend->load(model, "CPU", {});
+    ASSERT_OK(loaded.status());
+    const auto batch = graph::testing::draw_batch(chance, {3, 9, 1}, shape.vocabulary);
+    const auto outcome = graph::testing::run(**loaded, batch);
+    ASSERT_OK(outcome.status);
+    const auto wanted = graph::testing::evaluate(*model.graph()->graph, batch);
+    ASSERT_EQ(outcome.values.size(), wanted.values.size());
+    for (std::size_t v = 0; v < wanted.values.size(); ++v)
+      ASSERT_NEAR(static_cast<double>(outcome.values[v]), wanted.values[v], 3e-5);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, OfferedBackendTest,
+                         ::testing::Values(LATEBIND_BACKEND_NATIVE, LATEBIND_BACKEND_NATIVE_GROWN),
+                         [](const auto& plugin) {
+                           const std::string file = plugin.param;
+                           return file.find("grown") != std::string::npos ? "OfALaterRelease" : "OfThisRelease";
                          });
 
 }  // namespace
