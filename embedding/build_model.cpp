@@ -78,7 +78,7 @@ Result<graph::Graph> graph_of(const Specification& model, std::vector<NetworkEnd
   for (const WeightsFile& file : model.network.weights) {
     LB_ASSIGN_OR_RETURN(StoredFile stored, model.files.open_file(file.file));
     LB_ASSIGN_OR_RETURN(TensorFile tensors, open_tensors(std::move(stored.part), stored.name));
-    if (model.network.is_static && file.place.empty()) {
+    if (model.network.is_static && !model.network.has_words && file.place.empty()) {
       LB_ASSIGN_OR_RETURN(const bool is_compressed, is_compressed_table(tensors));
       if (is_compressed) {
         LB_ASSIGN_OR_RETURN(tensors, written_out(tensors));

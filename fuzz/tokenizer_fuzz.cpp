@@ -1,6 +1,7 @@
 // Fuzzes the tokenizer: outside bytes as a tokenizer.json, and as text for fixed tokenizers.
 //
-// Byte 0 chooses: 'J': the rest is a tokenizer.json, up to a NUL byte if there is one, and behind it a text for it.
+// Byte 0 chooses: 'J' or 'W': the rest is a tokenizer.json or a list of words, up to a NUL byte if there is one, and
+// behind it a text for it.
 // Otherwise a text; the byte's lowest bits choose the normalizer's options and whether there are normalized added
 // tokens, and the next byte the limit of tokens.
 #include <fmt/format.h>
@@ -149,10 +150,12 @@ void check_encoders(const Fixed& fixed, std::string_view text, std::size_t max_t
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  if (input.front() == 'J') {
+  if (input.front() == 'J' || input.front() == 'W') {
     const std::string_view rest = input.substr(1);
     const std::size_t end = rest.find('\0');
-    const auto tokenizer = Tokenizer::from_json(rest.substr(0, end), "fuzz");
+    const std::string_view file = rest.substr(0, end);
+    const auto tokenizer =
+        input.front() == 'J' ? Tokenizer::from_json(file, "fuzz") : Tokenizer::from_word_list(file, "fuzz");
     if (tokenizer.ok()) {
       const std::string_view text = end == std::string_view::npos ? "Some text: [CLS] 中é." : rest.substr(end + 1);
       check_encode(*tokenizer, text, 16, 16);

@@ -249,7 +249,7 @@ constexpr std::array kArchitectures{
                  .tokenizer = {.tokenizer_class = "T5Tokenizer"},
                  .read = read_t5},
     Architecture{.model_type = "xlm-roberta",
-                 .name = "XLM-RoBERTa, Jina Embeddings v3",
+                 .name = "XLM-RoBERTa, Jina Embeddings v3, Jina Reranker v2",
                  .checked = kAsRoberta,
                  .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
                  .read = read_roberta,

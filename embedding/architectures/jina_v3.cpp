@@ -26,14 +26,6 @@ constexpr double kBase = 20000;
 constexpr std::size_t kTasksMax = 64;
 constexpr std::size_t kRankMax = 1024;
 
-// The names below "encoder.layers.N.".
-constexpr LayerNames kJinaV3Names{.query_key_value = "mixer.Wqkv",
-                                  .attended = "mixer.out_proj",
-                                  .attended_norm = "norm1",
-                                  .wide = "mlp.fc1",
-                                  .narrow = "mlp.fc2",
-                                  .norm = "norm2"};
-
 struct JinaV3Config {
   EncoderSizes sizes{};
   std::size_t token_type_count = 0;
@@ -59,7 +51,7 @@ class JinaV3Network final : public EncoderNetwork {
     LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config_.token_type_count, hidden));
     Value x = encoder.graph().add(graph::Add{.a = words, .b = type});
     LB_ASSIGN_OR_RETURN(x, encoder.norm(x, hidden, "emb_ln"));
-    LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layers.", kJinaV3Names));
+    LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layers.", kJinaRobertaNames));
     return std::move(encoder).finish(x, mask);
   }
 

@@ -11,8 +11,17 @@
 #include "core/json/value.h"
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
+#include "embedding/architectures/encoder.h"
 
 namespace latebind::embedding {
+
+// The names in Jina's code, below "encoder.layers.N.".
+inline constexpr LayerNames kJinaRobertaNames{.query_key_value = "mixer.Wqkv",
+                                              .attended = "mixer.out_proj",
+                                              .attended_norm = "norm1",
+                                              .wide = "mlp.fc1",
+                                              .narrow = "mlp.fc2",
+                                              .norm = "norm2"};
 
 // See Architecture::read.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_jina_v3(const core::Json& config,

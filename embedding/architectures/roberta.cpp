@@ -6,6 +6,7 @@
 
 #include "core/json/read.h"
 #include "embedding/architectures/bert.h"
+#include "embedding/architectures/jina_roberta.h"
 #include "embedding/architectures/jina_v3.h"
 #include "embedding/folder/known_words.h"
 #include "embedding/folder/refusals.h"
@@ -35,6 +36,7 @@ Result<std::shared_ptr<const Network>> read_roberta(const Json& config, const pa
   constexpr std::array<std::string_view, 2> kPositions{"absolute", "rotary"};
   LB_ASSIGN_OR_RETURN(const std::string positions, read_word(config, "position_embedding_type", file, kPositions));
   if (positions == "rotary") return read_jina_v3(config, file);
+  if (is_jina_roberta(config)) return read_jina_roberta(config, file);
   LB_ASSIGN_OR_RETURN(const BertConfig roberta, read_roberta_config(config, file));
   return make_bert_network(roberta);
 }

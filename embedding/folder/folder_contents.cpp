@@ -130,6 +130,7 @@ Result<FolderContents> find_contents(const ModelFiles& files, const Modules& mod
   if (!modules.is_static) LB_RETURN_IF_ERROR(find_folders(files, options, contents));
   contents.tokenizer_file = files.has(contents.tokenizer / "tokenizer.json") ? contents.tokenizer / "tokenizer.json"
                                                                              : place / "tokenizer.json";
+  if (modules.words_max) contents.tokenizer_file = transformer / kWordListFile;
   if (contents.is_onnx_requested) {
     LB_ASSIGN_OR_RETURN(contents.onnx_file, find_onnx_file(files, options.onnx_file));
   }
@@ -155,7 +156,7 @@ Result<FolderContents> find_contents(const ModelFiles& files, const Modules& mod
   };
   if (!contents.config.read && !modules.is_static) lacks("config.json");
   if (!files.has(contents.tokenizer_file)) {
-    FoundTokenizer found{.missing = "tokenizer.json"};
+    FoundTokenizer found{.missing = platform::path_to_utf8(contents.tokenizer_file.filename())};
     if (contents.config.read && !modules.is_static) {
       LB_ASSIGN_OR_RETURN(found, find_vocabulary(files, contents, *contents.config.read));
     }
@@ -177,9 +178,8 @@ Result<FolderContents> find_contents(const ModelFiles& files, const Modules& mod
   if (modules.is_static && contents.is_onnx_requested) {
     return unsupported_file(
         place / "modules.json",
-        fmt::format("StaticEmbedding with the ONNX file '{}' is not supported: it is a table of its "
-                    "weights",
-                    printable(options.onnx_file)));
+        fmt::format("{} with the ONNX file '{}' is not supported: it is a table of its weights",
+                    modules.words_max ? "WordEmbeddings" : "StaticEmbedding", printable(options.onnx_file)));
   }
   LB_ASSIGN_OR_RETURN(contents.first_config, read_object(files, place / "config.json"));
   if (modules.listed) {

@@ -7,10 +7,11 @@
 namespace latebind::embedding {
 
 // The modules of models with one vector, one sparse vector or one score for each text, and of late-interaction models.
-inline constexpr std::array<std::string_view, 12> kModules{
+inline constexpr std::array<std::string_view, 13> kModules{
     "sentence_transformers.models.Transformer",
     "sentence_transformers.models.Pooling",
     "sentence_transformers.models.StaticEmbedding",
+    "sentence_transformers.models.WordEmbeddings",
     "sentence_transformers.models.Dense",
     "sentence_transformers.models.LayerNorm",
     "sentence_transformers.models.Dropout",

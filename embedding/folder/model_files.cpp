@@ -140,11 +140,12 @@ Status ModelFiles::read_package() {
       add_asset(place, weights->second);
       return {};
     }
-    // The weights are beside config.json, as in the original folder, or beside tokenizer.json for static embeddings.
+    // The weights are beside config.json, as in the original folder, or beside tokenizer.json or the list of words of
+    // static embeddings.
     std::vector<std::string> places;
     for (const auto& [relative, reference] : references_) {
       const std::string file = relative.substr(relative.rfind('/') + 1);
-      if (file == "config.json" || file == "tokenizer.json")
+      if (file == "config.json" || file == "tokenizer.json" || file == kWordListFile)
         places.push_back(relative.substr(0, relative.size() - file.size()));
     }
     // Folders with separate weights keep them, such as the table of a router's queries.

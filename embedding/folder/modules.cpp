@@ -24,6 +24,7 @@
 #include "embedding/folder/refusals.h"
 #include "embedding/folder/transformer_keys.h"
 #include "embedding/folder/weights_files.h"
+#include "embedding/folder/word_embeddings_module.h"
 #include "embedding/weights/safetensors.h"
 
 namespace latebind::embedding {
@@ -106,7 +107,7 @@ Status read_pooling(const ModelFiles& files, Modules& modules) {
     LB_ASSIGN_OR_RETURN(const auto width, read_size(config, key, 1, kHiddenSizeMax, platform::path_to_utf8(file)));
     if (width) modules.token_widths.push_back({key, *width});
   }
-  return {};
+  return modules.words_max ? take_word_pooling(modules) : Status();
 }
 
 // The names of the vectors that modules read and write, from sentence-transformers.
@@ -259,24 +260,22 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
                                 : is_own   ? std::string_view("Transformer")
                                            : module.kind();
   if (modules.of_tokens && number > 0) return read_token_module(files, module.type, kind, number, place, modules);
-  const bool is_open = (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores &&
-                       !modules.pools_terms && modules.latents_kept == 0;
-  if (kind == "SparseStaticEmbedding" && number == 0) {
-    modules.transformer = place;
-    modules.is_term_table = true;
-    return {};
-  }
+  const bool is_pooled = modules.pooling_file || (modules.is_static && !modules.words_max);
+  const bool is_open =
+      is_pooled && !modules.normalize && !modules.scores && !modules.pools_terms && modules.latents_kept == 0;
+  if (kind == "WordEmbeddings" && number == 0 && !modules.of_tokens) return read_word_embeddings(files, place, modules);
   // MLMTransformer is the older name of a Transformer with the task fill-mask.
-  const bool is_network =
-      kind == "Transformer" || (!modules.of_tokens && (kind == "StaticEmbedding" || kind == "MLMTransformer"));
+  const bool is_network = kind == "Transformer" || kind == "SparseStaticEmbedding" ||
+                          (!modules.of_tokens && (kind == "StaticEmbedding" || kind == "MLMTransformer"));
   if (is_network && number == 0) {
     modules.transformer = place;
     modules.is_static = kind == "StaticEmbedding";
+    modules.is_term_table = kind == "SparseStaticEmbedding";
     modules.scores_terms = kind == "MLMTransformer";
     return {};
   }
   const bool follows_network = number == 1 && !modules.is_static && !modules.is_term_table && !modules.takes_pooler;
-  if (kind == "Pooling" && follows_network) {
+  if (kind == "Pooling" && (follows_network || (number == 1 && modules.words_max))) {
     modules.pooling_file = place / "config.json";
     return read_pooling(files, modules);
   }
@@ -309,8 +308,8 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
   if (kind == "SparseAutoEncoder" && is_open && has_folder) return read_auto_encoder(files, place, modules);
   return unsupported_module(
       file, module.type, number, "", kModules,
-      "supported are Transformer and Pooling, or StaticEmbedding, then any of Dense, LayerNorm "
-      "and Dropout and, perhaps, Normalize or SparseAutoEncoder, in this order, or Transformer and "
+      "supported are Transformer and Pooling, WordEmbeddings and Pooling, or StaticEmbedding, then any of Dense, "
+      "LayerNorm and Dropout and, perhaps, Normalize or SparseAutoEncoder, in this order, or Transformer and "
       "SpladePooling, or Transformer and LogitScore, or SparseStaticEmbedding; or a Router to such modules as the "
       "first");
 }
@@ -388,6 +387,7 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
     LB_RETURN_IF_ERROR(read_module(files, file, list[i], i, modules));
     if (i == 0 && modules.may_have_pooler()) LB_RETURN_IF_ERROR(read_pooler(files, modules));
   }
+  LB_RETURN_IF_ERROR(check_after_words(files, modules));
   if (modules.adds_token_ends) {
     if (modules.after_pooling.empty() && !is_colbert(*own.read)) {
       return unsupported_file(file, "no Dense module: a projection of each token's vector is yet to be trained");

@@ -31,6 +31,9 @@ struct Modules {
   std::filesystem::path transformer{};  // the folder of config.json and the weights
   // StaticEmbedding replaces Transformer and Pooling. It has no config.json, and computes the mean.
   bool is_static = false;
+  // For WordEmbeddings, which is such a table of words, the number of words that are read of a text. Pooling follows
+  // it.
+  std::optional<std::size_t> words_max = std::nullopt;
   // SparseStaticEmbedding replaces them: a table of weights (term_table.h), whose config.json describes no network.
   bool is_term_table = false;
   // The configuration of the pooling. Absent without a modules.json; default_pooling() decides then.
@@ -78,7 +81,7 @@ struct Modules {
   [[nodiscard]] bool may_have_pooler() const { return !is_static && !is_term_table && !of_tokens; }
   // Returns whether no module follows the network. Without a modules.json, the network's output is pooled unless it has
   // a head for scores.
-  [[nodiscard]] bool only_network() const { return !pooling_file && !is_static && !of_tokens; }
+  [[nodiscard]] bool only_network() const { return !pooling_file && (!is_static || words_max) && !of_tokens; }
 };
 
 // Reads the modules for texts with this role; the role matters only for a router. `own` is

@@ -35,6 +35,8 @@ struct NetworkSpec {
   std::optional<std::filesystem::path> onnx_file = std::nullopt;  // the requested file, onnx/model.onnx or model.onnx
   // The model is a table of vectors or weights, and texts get no special tokens.
   bool is_static = false;
+  // Its tokens are words of a list (embedding/tokenizer/word_list.h).
+  bool has_words = false;
   // A table of term weights that replaces the network, and its file.
   std::shared_ptr<const TermTable> term_table = nullptr;
   std::optional<std::filesystem::path> term_table_file = std::nullopt;

@@ -18,6 +18,7 @@ Result<Tokenizer> Specification::open_tokenizer() const {
     return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(input.tokenizer_file));
+  if (network.has_words) return Tokenizer::from_word_list(text_of(stored), stored.name);
   const path folder = input.tokenizer_file.parent_path();
   const TokenizerClass* const tokenizer_class = input.tokenizer_class;
   const auto read = [&](std::string_view name) { return read_object(files, folder / name, kTokenizerConfigLimits); };

@@ -41,13 +41,14 @@ Result<NetworkHead> read_head(const ConfigFile& config, const Architecture& arch
                                architecture.model_type, core::supported_instead(architecture.model_type, known)));
 }
 
-// Reads the network of StaticEmbedding, which its weights describe.
+// Reads the network of StaticEmbedding or WordEmbeddings, which its weights describe.
 Result<NetworkSpec> read_static(const ModelFiles& files, const Modules& modules) {
   const path file = single_weights_file(files, modules.transformer);
   LB_ASSIGN_OR_RETURN(StoredFile stored, files.open_file(file));
   LB_ASSIGN_OR_RETURN(const TensorFile weights, open_tensors(std::move(stored.part), stored.name));
-  NetworkSpec spec{.weights = {{.file = file, .place = {}}}, .is_static = true};
-  LB_ASSIGN_OR_RETURN(spec.network, read_static_embedding(weights));
+  NetworkSpec spec{
+      .weights = {{.file = file, .place = {}}}, .is_static = true, .has_words = modules.words_max.has_value()};
+  LB_ASSIGN_OR_RETURN(spec.network, spec.has_words ? read_word_table(weights) : read_static_embedding(weights));
   spec.hidden_size = spec.network->hidden_size();
   std::ranges::copy(modules.weights, std::back_inserter(spec.weights));
   return spec;

@@ -70,6 +70,10 @@ Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, c
     input.token_types = tells_token_types(*contents.config.read, contents.tokenizer_config.read,
                                           tokenizer_of_network(*contents.config.read));
   }
+  if (given.modules.words_max) {
+    input.max_tokens = *given.modules.words_max;
+    return input;
+  }
   if (network.is_static && network.term_table == nullptr) {
     LB_ASSIGN_OR_RETURN(input.max_tokens, read_truncation(given.files, contents.tokenizer_file, kTokensMax));
     return input;

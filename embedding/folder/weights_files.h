@@ -27,6 +27,9 @@ inline constexpr std::string_view kTorchFile = "pytorch_model.bin";
 inline constexpr std::string_view kTorchIndexFile = "pytorch_model.bin.index.json";
 // The path of a GGUF model's weights among its files (gguf/gguf_model.h).
 inline constexpr std::string_view kGgufFile = "model.gguf";
+// The files beside the weights of WordEmbeddings: the module's configuration, and the list of words.
+inline constexpr std::string_view kWordEmbeddingsFile = "wordembedding_config.json";
+inline constexpr std::string_view kWordListFile = "whitespacetokenizer_config.json";
 // All formats of weights, for messages about a folder without them.
 inline constexpr std::string_view kFormsOfWeights = "model.safetensors, pytorch_model.bin or onnx/model.onnx";
 

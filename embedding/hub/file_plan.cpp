@@ -38,6 +38,7 @@ struct Route {
   std::vector<std::string> folders;  // each is empty or ends in '/'
   bool is_table = false;             // the first module is a table of vectors or weights, not a network that
                                      // config.json describes
+  bool has_words = false;            // it is WordEmbeddings
 };
 
 Result<Json> read_whole(const ReadFile& read, const std::string& name) {
@@ -48,7 +49,8 @@ Result<Json> read_whole(const ReadFile& read, const std::string& name) {
 Result<Route> route_of(const std::vector<ListedModule>& list, const std::string& name) {
   Route route;
   const std::string_view first = list.front().kind();
-  route.is_table = first == "StaticEmbedding" || first == "SparseStaticEmbedding";
+  route.has_words = first == "WordEmbeddings";
+  route.is_table = route.has_words || first == "StaticEmbedding" || first == "SparseStaticEmbedding";
   for (const ListedModule& module : list) {
     if (!module.folder.empty() && !is_file_name(module.folder)) {
       return Status(StatusCode::kInvalidModel,
@@ -186,10 +188,13 @@ Result<std::vector<std::string>> small_files_of(const Route& route, const Names&
   const std::string& transformer = route.folders.front();
   // An adapter may lack config.json and a tokenizer, which its base has.
   const bool is_adapter = !route.is_table && there.contains(transformer + std::string(kAdapterConfigFile));
-  const std::string tokenizer = first_of(there, {transformer + "tokenizer.json", "tokenizer.json"});
+  const std::string words = transformer + std::string(kWordListFile);
+  const std::string tokenizer =
+      first_of(there, route.has_words ? std::vector{words}
+                                      : std::vector{transformer + "tokenizer.json", std::string("tokenizer.json")});
   FoundTokenizer made;
   if (tokenizer.empty() && route.is_table) {
-    made.missing = "tokenizer.json";
+    made.missing = route.has_words ? words : "tokenizer.json";
   } else if (tokenizer.empty() && !(is_adapter && !there.contains(transformer + "config.json"))) {
     LB_ASSIGN_OR_RETURN(made, tokenizer_of(there, transformer, read, model));
   }
@@ -205,6 +210,10 @@ Result<std::vector<std::string>> small_files_of(const Route& route, const Names&
   std::vector<std::string> names;
   for (const std::string& folder : route.folders)
     names.push_back(folder + "config.json");
+  if (route.has_words) {
+    names.insert(names.end(), {transformer + std::string(kWordEmbeddingsFile), tokenizer});
+    return names;
+  }
   for (const char* name :
        {"sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja"})
     names.push_back(transformer + name);

@@ -32,26 +32,9 @@ class StaticNetwork final : public EncoderNetwork {
   const std::string table_;
 };
 
-}  // namespace
-
-Result<std::shared_ptr<const Network>> read_static_embedding(const TensorFile& weights) {
-  EncoderSizes sizes;
-  sizes.heads = 1;
-  sizes.positions = kTokensMax;
-  LB_ASSIGN_OR_RETURN(const bool is_compressed, is_compressed_table(weights));
-  if (is_compressed) {
-    LB_ASSIGN_OR_RETURN(const TableSize size, size_of_compressed_table(weights));
-    sizes.vocabulary = size.tokens;
-    sizes.hidden = size.width;
-    return std::shared_ptr<const Network>(std::make_shared<const StaticNetwork>(sizes, kStaticTable));
-  }
-  const std::string table = weights.contains(kStaticTable) ? kStaticTable : "embeddings";
+// Reads the network of a table that is stored as it is.
+Result<std::shared_ptr<const Network>> read_table(const TensorFile& weights, std::string table, EncoderSizes sizes) {
   const auto shape = weights.shape_of(table);
-  if (!shape) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: neither 'embedding.weight' nor 'embeddings', one of which static embeddings have",
-                              weights.name()));
-  }
   const auto is_within = [](std::int64_t size, std::size_t most) {
     return size > 0 && static_cast<std::size_t>(size) <= most;
   };
@@ -61,7 +44,41 @@ Result<std::shared_ptr<const Network>> read_static_embedding(const TensorFile& w
   }
   sizes.vocabulary = static_cast<std::size_t>((*shape)[0]);
   sizes.hidden = static_cast<std::size_t>((*shape)[1]);
-  return std::shared_ptr<const Network>(std::make_shared<const StaticNetwork>(sizes, table));
+  return std::shared_ptr<const Network>(std::make_shared<const StaticNetwork>(sizes, std::move(table)));
+}
+
+EncoderSizes sizes_of_tables() {
+  EncoderSizes sizes;
+  sizes.heads = 1;
+  sizes.positions = kTokensMax;
+  return sizes;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Network>> read_static_embedding(const TensorFile& weights) {
+  EncoderSizes sizes = sizes_of_tables();
+  LB_ASSIGN_OR_RETURN(const bool is_compressed, is_compressed_table(weights));
+  if (is_compressed) {
+    LB_ASSIGN_OR_RETURN(const TableSize size, size_of_compressed_table(weights));
+    sizes.vocabulary = size.tokens;
+    sizes.hidden = size.width;
+    return std::shared_ptr<const Network>(std::make_shared<const StaticNetwork>(sizes, kStaticTable));
+  }
+  const std::string table = weights.contains(kStaticTable) ? kStaticTable : "embeddings";
+  if (!weights.contains(table)) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: neither 'embedding.weight' nor 'embeddings', one of which static embeddings have",
+                              weights.name()));
+  }
+  return read_table(weights, table, sizes);
+}
+
+Result<std::shared_ptr<const Network>> read_word_table(const TensorFile& weights) {
+  constexpr const char* kTable = "emb_layer.weight";
+  if (weights.contains(kTable)) return read_table(weights, kTable, sizes_of_tables());
+  return Status(StatusCode::kInvalidModel,
+                fmt::format("{}: no '{}', which WordEmbeddings have", weights.name(), kTable));
 }
 
 }  // namespace latebind::embedding

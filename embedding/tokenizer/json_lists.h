@@ -44,6 +44,14 @@ class JsonLists {
   [[nodiscard]] bool take_ids(Vocabulary& vocabulary);
   // Takes an array of pairs of a token and its score, whose ids are their indices.
   [[nodiscard]] bool take_scores(Vocabulary& vocabulary, platform::LargeVector<double>& scores);
+  // Takes an array of texts. take_text() takes each text, and returns a Status.
+  template <class TakeText>
+  [[nodiscard]] bool take_texts(const TakeText& take_text) {
+    return take_array([&] {
+      const auto text = take_string(decoded_);
+      return text && keep(take_text(*text));
+    });
+  }
   // Takes an array of merges, which are all texts or all pairs of texts.
   [[nodiscard]] bool take_merges(MergeList& merges);
 

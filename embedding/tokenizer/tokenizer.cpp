@@ -15,6 +15,7 @@
 #include "embedding/tokenizer/tokenizer_inside.h"
 #include "embedding/tokenizer/vocabulary_files/beside_tokenizer_json.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
+#include "embedding/tokenizer/word_list.h"
 
 namespace latebind::embedding {
 
@@ -60,13 +61,16 @@ Result<TokenizerFile> used(Result<TokenizerFile> file, const TokenizerUse& use) 
   return file;
 }
 
+Status check_size(std::string_view text, std::string_view name) {
+  if (text.size() <= Tokenizer::kFileBytesMax) return {};
+  return {StatusCode::kUnsupported, fmt::format("{}: {} bytes are above the limit of {} for a tokenizer", name,
+                                                text.size(), Tokenizer::kFileBytesMax)};
+}
+
 }  // namespace
 
 Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view name, const TokenizerUse& use) {
-  if (text.size() > kFileBytesMax) {
-    return Status(StatusCode::kUnsupported, fmt::format("{}: {} bytes are above the limit of {} for a tokenizer", name,
-                                                        text.size(), kFileBytesMax));
-  }
+  LB_RETURN_IF_ERROR(check_size(text, name));
   const auto read = [&]() -> Result<TokenizerFile> {
     const auto scores = use.beside == nullptr ? NumberRounding::kReference : rounding_beside(*use.beside);
     LB_ASSIGN_OR_RETURN(JsonDocument document, read_json_document(text, scores));
@@ -84,6 +88,11 @@ Result<Tokenizer> Tokenizer::from_vocabulary_files(const TokenizerClass& tokeniz
     return used(TokenizerFile::read(std::move(document)), use);
   };
   return from_file_of(read, name, use.markers);
+}
+
+Result<Tokenizer> Tokenizer::from_word_list(std::string_view text, std::string_view name) {
+  LB_RETURN_IF_ERROR(check_size(text, name));
+  return from_file_of([text] { return read_word_list(text); }, name);
 }
 
 Status Tokenizer::check(std::string_view text, std::size_t max_tokens, std::size_t added) {

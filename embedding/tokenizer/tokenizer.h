@@ -72,6 +72,9 @@ class Tokenizer {
                                                        const VocabularyFiles& files, std::string_view name,
                                                        const TokenizerUse& use = {});
 
+  // Makes the tokenizer of a list of words (word_list.h). `name` is the file's name in messages.
+  static core::Result<Tokenizer> from_word_list(std::string_view text, std::string_view name);
+
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();

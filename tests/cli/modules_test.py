@@ -12,6 +12,7 @@ from pytorch_weights import Storage, Tensor, as_pytorch, save, tensors_of
 from support import SOURCE, TINY, bad, cosines, good, vectors
 
 MODULES = SOURCE / "tests" / "data" / "modules"
+WORDS = SOURCE / "tests" / "data" / "words"
 EXPECTED = json.loads((MODULES / "expected.json").read_text())
 DEVICES = ["native:CPU", "openvino:CPU", "onnxruntime:CPU"]
 
@@ -266,6 +267,23 @@ def agrees_but_for_the_empty_text(found, what="static"):
     assert EXPECTED["texts"][0] == "" and not found[0].any() and not wanted[0].any()
     assert cosines(found[1:], wanted[1:]).min() > 0.999999
     assert numpy.abs(found - wanted).max() < 1e-5
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", ["glove", "lower"])
+def test_word_embeddings(name, device, tmp_path):
+    expected = json.loads((WORDS / "expected.json").read_text())
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in expected["texts"])
+    bundle = tmp_path / "words.lbundle"
+    good("compile", WORDS / name, "--target", "cpu", "-q", "-o", bundle)
+    for model in (WORDS / name, bundle):
+        out = good("embed", "--model", model, "--input-format", "jsonl", "--device", device, "--strict", input=lines).stdout
+        found, wanted = vectors(out), numpy.array(expected[name]["vectors"])
+        has_words = numpy.array([bool(ids) for ids in expected[name]["ids"]])
+        assert 3 < has_words.sum() < len(has_words)
+        assert cosines(found[has_words], wanted[has_words]).min() > 0.9999999
+        assert numpy.abs(found - wanted).max() < 1e-5
+    good("inspect", "--verify", bundle)
 
 
 def test_static_embeddings_of_model2vec_and_in_a_folder_of_their_own(static):

@@ -9,6 +9,8 @@ import json
 import pathlib
 import shutil
 
+import jina_names
+import safetensors.torch
 import sentence_transformers
 import torch
 import transformers
@@ -66,6 +68,10 @@ NETWORKS = {
                                                 pos_att_type=["p2c", "c2p"], pooler_hidden_act="tanh", **ONE), TYPES),
 }
 
+# In the form of jina-reranker-v2: the same network under other names.
+NETWORKS["jina_roberta"] = (transformers.XLMRobertaForSequenceClassification,
+                            transformers.XLMRobertaConfig(**COUNTED, type_vocab_size=1, layer_norm_eps=1e-5, **ONE), {})
+
 
 def pairs_of(texts):
     """Each text beside each of the others; some of them alone, and some far beyond the limit together."""
@@ -100,6 +106,13 @@ def predict(model, pairs, **options):
     return [[float(f"{x:.8g}") for x in (score if model.num_labels > 1 else [score])] for score in scores]
 
 
+def rename_as_jina(folder):
+    weights = folder / "model.safetensors"
+    safetensors.torch.save_file(jina_names.renamed(safetensors.torch.load_file(weights)), weights, metadata={"format": "pt"})
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8")) | {"auto_map": jina_names.AUTO_MAP}
+    (folder / "config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
 def main():
     for old in HERE.iterdir():
         if old.is_dir():
@@ -126,6 +139,7 @@ def main():
         again = CrossEncoder(str(HERE / name), device="cpu")
         expected["scores"][name] = predict(again, pairs)
         expected["logits"][name] = predict(again, pairs, activation_fn=torch.nn.Identity())
+    rename_as_jina(HERE / "jina_roberta")
     (HERE / "expected.json").write_text(json.dumps(expected, separators=(",", ":")) + "\n", encoding="utf-8")
     for weights in HERE.glob("**/model.safetensors"):
         weights.chmod(0o644)

@@ -99,8 +99,8 @@ TEST_P(CrossEncoderFolderTest, GivesTheReferencesNumbers) {
 
 INSTANTIATE_TEST_SUITE_P(All, CrossEncoderFolderTest,
                          ::testing::Values("albert", "bert", "bert_typeless", "deberta", "deberta_v2", "dense",
-                                           "distilbert", "electra", "gte", "modernbert", "mpnet", "qwen3", "roberta",
-                                           "saved"),
+                                           "distilbert", "electra", "gte", "jina_roberta", "modernbert", "mpnet",
+                                           "qwen3", "roberta", "saved"),
                          [](const auto& given) { return given.param; });
 
 TEST(CrossEncoderScoresTest, AreThoseOfTheFunction) {
@@ -119,7 +119,7 @@ TEST(CrossEncoderScoresTest, AreThoseOfTheFunction) {
 }
 
 TEST(CrossEncoderLabelsTest, EveryRecordedOneIsTried) {
-  EXPECT_EQ(recorded_pairs()["logits"].size(), 14U);
+  EXPECT_EQ(recorded_pairs()["logits"].size(), 15U);
   const auto roberta = ModelFolder::open(encoders_folder() / "roberta");
   ASSERT_TRUE(roberta.ok());
   EXPECT_THAT(as<ScoreOutput>(roberta->documents().output())->labels(),

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::filesystem::path network_folder(const std::string& name) {
-  return testing::data_folder() / "networks" / name;
+  return testing::data_folder() / (name == "jina_roberta" ? "cross_encoders" : "networks") / name;
 }
 
 const json& vectors_by_network() {
@@ -135,6 +135,7 @@ class ConfigKeysTest : public ::testing::TestWithParam<std::string> {
         {"gemma2", "sliding_window"},
         {"gemma3_text", "sliding_window"},
         {"gte", "type_vocab_size"},
+        {"jina_roberta", "pad_token_id"},
         {"lfm2", "conv_bias"},
         {"llama", "attention_bias"},
         {"llama", "mlp_bias"},
@@ -193,9 +194,10 @@ TEST_P(ConfigKeysTest, WhatChangesTheNumbersIsReadOrRefused) {
 INSTANTIATE_TEST_SUITE_P(All, ConfigKeysTest,
                          ::testing::Values("albert", "bert", "deberta", "deberta-v2", "deberta-v2-conv", "distilbert",
                                            "electra", "ernie", "eurobert", "gemma", "gemma2", "gemma3_text", "gte",
-                                           "jina_bert", "jina_embeddings_v3", "lfm2", "llama", "longformer", "mistral",
-                                           "modernbert", "modernbert-decoder", "mpnet", "mt5", "nomic_bert",
-                                           "nomic_moe", "qwen2", "qwen3", "roberta", "t5", "xlm-roberta-xl"),
+                                           "jina_bert", "jina_embeddings_v3", "jina_roberta", "lfm2", "llama",
+                                           "longformer", "mistral", "modernbert", "modernbert-decoder", "mpnet", "mt5",
+                                           "nomic_bert", "nomic_moe", "qwen2", "qwen3", "roberta", "t5",
+                                           "xlm-roberta-xl"),
                          name_of_network);
 
 TEST(PoolerTest, GivesWhatTheReferencesPoolerDoes) {
@@ -255,6 +257,31 @@ TEST(RobertaConfigTest, ItsRelativesAreTheSameNetwork) {
   for (const char* type : {"xlm-roberta", "camembert"}) {
     config["model_type"] = type;
     EXPECT_EQ((*read_network(config))->tokens_max(), 24U);
+  }
+}
+
+TEST(JinaRobertaConfigTest, RefusesWhatItDoesNotKnowByName) {
+  const json config = network_config("jina_roberta");
+  const auto with = [&](const char* key, const json& value) {
+    json changed = config;
+    changed[key] = value;
+    return read_network(changed).status().to_string();
+  };
+  EXPECT_THAT(with("lora_adaptations", {"retrieval.query"}), HasSubstr("'lora_adaptations'"));
+  EXPECT_THAT(with("emb_pooler", "cls"), HasSubstr("'emb_pooler'"));
+  EXPECT_THAT(with("last_layer_subset", true), HasSubstr("'last_layer_subset'"));
+  EXPECT_THAT(with("pad_vocab_size_multiple", 8), HasSubstr("'pad_vocab_size_multiple'"));
+  EXPECT_THAT(with("position_embedding_type", "alibi"), HasSubstr("'position_embedding_type'"));
+  // The same code in another repository, and other code, which is that of transformers.
+  json other = config;
+  other["auto_map"]["AutoConfig"] = "jinaai/flash--configuration_xlm_roberta.XLMRobertaFlashConfig";
+  EXPECT_EQ(describe_network(other, "jina_roberta"), describe_network(config, "jina_roberta"));
+  for (const json& map : {json(nullptr), json("x"), json{{"AutoConfig", 7}}, json{{"AutoConfig", "a.OtherConfig"}}}) {
+    other["auto_map"] = map;
+    const auto weights = Safetensors::open(network_folder("jina_roberta") / "model.safetensors");
+    ASSERT_TRUE(weights.ok());
+    EXPECT_THAT((*read_network(other))->make_graph(ModelWeights(*weights), {}).status().to_string(),
+                HasSubstr("embeddings.LayerNorm"));
   }
 }
 

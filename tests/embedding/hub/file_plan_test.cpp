@@ -168,6 +168,21 @@ TEST(FilePlanTest, TakesWhatStaticEmbeddingsHave) {
                                   "0_StaticEmbedding/model.safetensors"));
 }
 
+TEST(FilePlanTest, TakesWhatWordEmbeddingsHave) {
+  Files files{{"0_WordEmbeddings/pytorch_model.bin", ""},
+              {"0_WordEmbeddings/whitespacetokenizer_config.json", ""},
+              {"0_WordEmbeddings/wordembedding_config.json", ""},
+              {"1_Pooling/config.json", ""},
+              {"modules.json", R"([
+    {"type": "sentence_transformers.models.WordEmbeddings", "path": "0_WordEmbeddings"},
+    {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}])"}};
+  EXPECT_THAT(*plan(files),
+              ElementsAre("modules.json", "1_Pooling/config.json", "0_WordEmbeddings/wordembedding_config.json",
+                          "0_WordEmbeddings/whitespacetokenizer_config.json", "0_WordEmbeddings/pytorch_model.bin"));
+  files.erase("0_WordEmbeddings/whitespacetokenizer_config.json");
+  EXPECT_THAT(plan(files).status().to_string(), HasSubstr("whitespacetokenizer_config.json"));
+}
+
 constexpr const char* kRouter = R"({
   "types": {"query_0_SparseStaticEmbedding": "sentence_transformers.x.SparseStaticEmbedding",
             "": "sentence_transformers.x.MLMTransformer", "document_1_SpladePooling": "sentence_transformers.x.SpladePooling"},
