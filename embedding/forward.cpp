@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -75,6 +76,13 @@ Status Forward::bind_inputs() {
       feeds_.push_back(Feed::kTokenTypes);
     } else if (input.name == "task_ids") {
       feeds_.push_back(Feed::kTasks);
+    } else if (input.name == "position_ids" && outputs_.front().output->counts_positions()) {
+      feeds_.push_back(Feed::kPositions);
+    } else if (input.name.starts_with("past_key_values")) {
+      return unsupported(
+          fmt::format("the model has an input '{}': it is for generating text; export it without a cache (use_cache "
+                      "false)",
+                      input.name));
     } else {
       return unsupported(
           fmt::format("the model has an input '{}'; supported are input_ids, "
@@ -143,6 +151,10 @@ void Forward::fill(Feed feed, std::span<const TextRow> rows, std::size_t width, 
         break;
       case Feed::kTasks:
         to = std::fill_n(to, ids.size(), static_cast<Id>(row.task));
+        break;
+      case Feed::kPositions:
+        std::iota(to, to + ids.size(), Id{0});
+        to += ids.size();
         break;
     }
     to = std::fill_n(to, end - to, Id{0});

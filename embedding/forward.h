@@ -70,7 +70,7 @@ class Forward {
 
  private:
   // The data that an input of the model receives.
-  enum class Feed { kIds, kMask, kTokenTypes, kTasks };
+  enum class Feed { kIds, kMask, kTokenTypes, kTasks, kPositions };
 
   Forward(std::shared_ptr<core::PlacedModel> model, std::vector<BoundOutput> outputs, bool may_be_unattended)
       : model_(std::move(model)), outputs_(std::move(outputs)), may_be_unattended_(may_be_unattended) {}

@@ -51,6 +51,8 @@ struct VectorCall {
   std::optional<std::string> prompt_name{};
   // The model's task for the texts. std::nullopt: the task of the role.
   std::optional<std::string> task{};
+  // What the vectors are for, see Prompts::for_purpose(), instead of a prompt and a task; empty: unspecified.
+  std::string_view purpose{};
 };
 
 // A query and the documents to score against it.

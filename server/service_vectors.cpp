@@ -182,7 +182,8 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   for (const std::size_t position : *positions)
     outputs.push_back(encoder.outputs()[position]);
   if (auto refusal = check_dimensions(model, call, outputs, limits_.allow_dimensions)) return done(*std::move(refusal));
-  embedding::PromptChoice prompt = prompt_choice(call.prompt_name);
+  embedding::PromptChoice prompt =
+      call.purpose.empty() ? prompt_choice(call.prompt_name) : encoder.prompts().for_purpose(call.purpose);
   if (call.task) prompt.task = *call.task;
   if (const auto task = encoder.prompts().tasks.choose(prompt.task, call.role); !task.ok()) {
     Refusal refusal = refusal_of_prompt(model, task.status());

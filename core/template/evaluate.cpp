@@ -124,8 +124,9 @@ Result<Value> Run::dictionary_of(const Expression& expression, const Scope& scop
   for (std::size_t i = 0; i + 1 < expression.parts.size(); i += 2) {
     LB_ASSIGN_OR_RETURN(Value key, evaluate(*expression.parts[i], scope));
     LB_ASSIGN_OR_RETURN(Value value, evaluate(*expression.parts[i + 1], scope));
+    LB_RETURN_IF_ERROR(check_key(key));
     LB_RETURN_IF_ERROR(look_up(members.size(), key.weight()));
-    const auto same = std::ranges::find_if(members, [&](const auto& one) { return are_equal(one.first, key); });
+    const auto same = std::ranges::find_if(members, [&](const auto& one) { return is_same_scalar(one.first, key); });
     if (same != members.end()) {
       same->second = std::move(value);
     } else {

@@ -95,7 +95,7 @@ Result<std::vector<std::size_t>> order_of(Run& run, const Items& items, const Va
   for (std::size_t i = 0; i < order.size(); ++i)
     order[i] = i;
   const auto less = [&](std::size_t a, std::size_t b) {
-    const auto result = is_less(keys[a], keys[b]);
+    const auto result = is_less(run, keys[a], keys[b]);
     return result.ok() && *result;
   };
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return reverse ? less(b, a) : less(a, b); });
@@ -153,7 +153,7 @@ Result<Value> unique_filter(Run& run, const Value& value, const Arguments& given
   Items seen;
   for (std::size_t i = 0; i < items.size(); ++i) {
     LB_RETURN_IF_ERROR(run.spend(seen.size() * keys[i].weight()));
-    if (std::ranges::any_of(seen, [&](const Value& one) { return are_equal(one, keys[i]); })) continue;
+    if (std::ranges::any_of(seen, [&](const Value& one) { return is_same_scalar(one, keys[i]); })) continue;
     seen.push_back(keys[i]);
     kept.push_back(items[i]);
   }

@@ -28,10 +28,10 @@ Result<Value> changed_of_loop(Run& run, const Value& self, const Arguments& give
     LB_RETURN_IF_ERROR(run.look_at(value));
   LoopState& loop = self.as_loop();
   const bool first = !loop.has_compared;
-  const bool differs = first || !std::ranges::equal(loop.compared, given.positional, are_equal);
+  LB_ASSIGN_OR_RETURN(const bool same, first ? Result<bool>(false) : run.are_equal(loop.compared, given.positional));
   loop.has_compared = true;
-  if (differs) loop.compared = given.positional;
-  return Value::boolean(differs);
+  if (!same) loop.compared = given.positional;
+  return Value::boolean(!same);
 }
 
 constexpr std::array<Function, 2> kLoopMethods{{{"cycle", cycle_of_loop}, {"changed", changed_of_loop}}};

@@ -55,16 +55,24 @@ Result<Value> copy_of_dict(Run& /*run*/, const Value& self, const Arguments& giv
 Result<Value> index_of_list(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("index()", given, {"value"}));
   LB_RETURN_IF_ERROR(run.look_at(self));
-  const auto found = std::ranges::find_if(self.as_items(), [&](const Value& one) { return are_equal(one, bound[0]); });
-  if (found == self.as_items().end()) return mistake("index() of a value that is not in the list");
-  return Value::integer(found - self.as_items().begin());
+  std::int64_t index = 0;
+  for (const Value& one : self.as_items()) {
+    LB_ASSIGN_OR_RETURN(const bool same, run.are_equal(one, bound[0]));
+    if (same) return Value::integer(index);
+    ++index;
+  }
+  return mistake("index() of a value that is not in the list");
 }
 
 Result<Value> count_of_list(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("count()", given, {"value"}));
   LB_RETURN_IF_ERROR(run.look_at(self));
-  return Value::integer(
-      std::ranges::count_if(self.as_items(), [&](const Value& one) { return are_equal(one, bound[0]); }));
+  std::int64_t count = 0;
+  for (const Value& one : self.as_items()) {
+    LB_ASSIGN_OR_RETURN(const bool same, run.are_equal(one, bound[0]));
+    count += same ? 1 : 0;
+  }
+  return Value::integer(count);
 }
 
 constexpr std::array<Function, 5> kOfDictionaries{{{"items", items_of_dict},

@@ -109,7 +109,11 @@ Result<bool> contains(Run& run, const Value& container, const Value& item) {
   }
   if (container.is_dictionary()) return container.find(item) != nullptr;
   LB_ASSIGN_OR_RETURN(const Items items, run.items_of(container));
-  return std::ranges::any_of(items, [&](const Value& one) { return are_equal(one, item); });
+  for (const Value& one : items) {
+    LB_ASSIGN_OR_RETURN(const bool same, run.are_equal(one, item));
+    if (same) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -138,7 +142,7 @@ Result<Value> negative(const Value& number) {
   return of_integers(Operator::kSubtract, 0, number.as_integer());
 }
 
-Result<bool> is_less(const Value& a, const Value& b) {
+Result<bool> is_less(Run& run, const Value& a, const Value& b) {
   if (a.is_integer() && b.is_integer()) return a.as_integer() < b.as_integer();
   if (a.is_number() && b.is_number()) return a.as_double() < b.as_double();
   // The order of UTF-8 is that of code points.
@@ -147,7 +151,8 @@ Result<bool> is_less(const Value& a, const Value& b) {
     const Items& left = a.as_items();
     const Items& right = b.as_items();
     for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
-      if (!are_equal(left[i], right[i])) return is_less(left[i], right[i]);
+      LB_ASSIGN_OR_RETURN(const bool same, run.are_equal(left[i], right[i]));
+      if (!same) return is_less(run, left[i], right[i]);
     }
     return left.size() < right.size();
   }
@@ -158,17 +163,20 @@ Result<bool> compare(Run& run, Operator operation, const Value& a, const Value& 
   LB_RETURN_IF_ERROR(run.spend(a.weight() + b.weight()));
   switch (operation) {
     case Operator::kEqual:
-      return are_equal(a, b);
-    case Operator::kNotEqual:
-      return !are_equal(a, b);
+      return run.are_equal(a, b);
+    case Operator::kNotEqual: {
+      LB_ASSIGN_OR_RETURN(const bool same, run.are_equal(a, b));
+      return !same;
+    }
     case Operator::kLess:
-      return is_less(a, b);
+      return is_less(run, a, b);
     case Operator::kGreater:
-      return is_less(b, a);
+      return is_less(run, b, a);
     case Operator::kLessOrEqual:
     case Operator::kGreaterOrEqual: {
-      LB_ASSIGN_OR_RETURN(const bool less, operation == Operator::kLessOrEqual ? is_less(a, b) : is_less(b, a));
-      return less || are_equal(a, b);
+      LB_ASSIGN_OR_RETURN(const bool less,
+                          operation == Operator::kLessOrEqual ? is_less(run, a, b) : is_less(run, b, a));
+      return less ? Result<bool>(true) : run.are_equal(a, b);
     }
     case Operator::kIn:
       return contains(run, b, a);

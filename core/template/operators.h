@@ -15,6 +15,6 @@ namespace latebind::templates {
 // Returns the result of a comparison: a == b, a < b, a in b, and so on.
 [[nodiscard]] core::Result<bool> compare(Run& run, Operator operation, const Value& a, const Value& b);
 // Returns whether a < b. Returns kInvalidModel for kinds without an order.
-[[nodiscard]] core::Result<bool> is_less(const Value& a, const Value& b);
+[[nodiscard]] core::Result<bool> is_less(Run& run, const Value& a, const Value& b);
 
 }  // namespace latebind::templates

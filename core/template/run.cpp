@@ -99,6 +99,36 @@ Status Run::look_up(std::size_t count, std::size_t key_weight) {
   return spend((count / kNamesPerStep + 1) * key_weight - 1);
 }
 
+Result<bool> Run::are_equal(const Value& a, const Value& b) {
+  if (a.kind() == b.kind() && a.is_sequence()) return are_equal(a.as_items(), b.as_items());
+  if (!a.is_dictionary() || !b.is_dictionary()) return is_same_scalar(a, b);
+  const Members& left = a.as_members();
+  const Members& right = b.as_members();
+  if (left.size() != right.size()) return false;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const auto& [key, value] = left[i];
+    // Equal dictionaries mostly have their keys in the same order.
+    const Value* other = is_same_scalar(right[i].first, key) ? &right[i].second : nullptr;
+    if (other == nullptr) {
+      LB_RETURN_IF_ERROR(look_up(right.size(), key.weight()));
+      other = b.find(key);
+    }
+    if (other == nullptr) return false;
+    LB_ASSIGN_OR_RETURN(const bool same, are_equal(value, *other));
+    if (!same) return false;
+  }
+  return true;
+}
+
+Result<bool> Run::are_equal(const Items& a, const Items& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    LB_ASSIGN_OR_RETURN(const bool same, are_equal(a[i], b[i]));
+    if (!same) return false;
+  }
+  return true;
+}
+
 Result<Value> Run::text(std::string text) {
   LB_RETURN_IF_ERROR(check_size(text.size()));
   return Value::text(std::move(text));
@@ -129,15 +159,18 @@ Result<Value> Run::iterator(Items items) {
   return Value::iterator(std::move(items));
 }
 
+Status Run::check_key(const Value& key) {
+  if (key.is_text() || key.is_number() || key.is(Kind::kNone)) return {};
+  return unknown(fmt::format("{} as the key of a dictionary is not supported", name_of(key.kind())));
+}
+
 Result<Value> Run::dictionary(Members members) {
   LB_RETURN_IF_ERROR(spend(members.size()));
   for (const auto& [key, value] : members) {
     if (ends_with_block(value)) {
       return unknown(fmt::format("{} in a dictionary is not supported", name_of(value.kind())));
     }
-    if (!key.is_text() && !key.is_number() && !key.is(Kind::kNone)) {
-      return unknown(fmt::format("{} as the key of a dictionary is not supported", name_of(key.kind())));
-    }
+    LB_RETURN_IF_ERROR(check_key(key));
   }
   Value made = Value::dictionary(std::move(members));
   LB_RETURN_IF_ERROR(check_whole(made));

@@ -94,8 +94,13 @@ class Run {
   // Appends a text, within the limits.
   [[nodiscard]] core::Status append(std::string_view text, std::string& out);
   [[nodiscard]] core::Status check_items(const Items& items);
+  // Refuses a key that is neither text, a number nor none.
+  [[nodiscard]] static core::Status check_key(const Value& key);
   // Refuses a list or dictionary that is nested too deeply, or that would take too many steps to traverse.
   [[nodiscard]] core::Status check_whole(const Value& value) const;
+  // Returns whether two values are equal. Looking up the members of a dictionary costs steps.
+  [[nodiscard]] core::Result<bool> are_equal(const Value& a, const Value& b);
+  [[nodiscard]] core::Result<bool> are_equal(const Items& a, const Items& b);
   // Counts the steps of traversing the whole value.
   [[nodiscard]] core::Status look_at(const Value& value) { return spend(value.weight()); }
   // Counts the steps of handling each character of a text of this size on its own.

@@ -99,7 +99,7 @@ Result<bool> is_same(Run& /*run*/, const Value& value, const Arguments& given) {
   const bool is_single =
       value.is(Kind::kNone) || value.is(Kind::kBoolean) || bound[0].is(Kind::kNone) || bound[0].is(Kind::kBoolean);
   if (!is_single) return unknown(fmt::format("the test 'sameas' of {} is not supported", name_of(value.kind())));
-  return value.kind() == bound[0].kind() && are_equal(value, bound[0]);
+  return value.kind() == bound[0].kind() && is_same_scalar(value, bound[0]);
 }
 
 // Returns whether the text has letters, all of them in this case.

@@ -178,7 +178,7 @@ const Value* Value::find(std::string_view key) const {
 const Value* Value::find(const Value& key) const {
   if (!is_dictionary()) return nullptr;
   for (const auto& [name, value] : as_members()) {
-    if (are_equal(name, key)) return &value;
+    if (is_same_scalar(name, key)) return &value;
   }
   return nullptr;
 }
@@ -255,22 +255,13 @@ bool is_true(const Value& value) {
   return true;
 }
 
-bool are_equal(const Value& a, const Value& b) {
+bool is_same_scalar(const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) {
     if (a.is_integer() && b.is_integer()) return a.as_integer() == b.as_integer();
     return a.as_double() == b.as_double();
   }
   if (a.kind() != b.kind()) return false;
   if (a.is_text() || a.is(Kind::kMarkup)) return a.as_text() == b.as_text();
-  if (a.is_sequence()) return std::ranges::equal(a.as_items(), b.as_items(), are_equal);
-  if (a.is_dictionary()) {
-    if (a.as_members().size() != b.as_members().size()) return false;
-    for (const auto& [key, value] : a.as_members()) {
-      const Value* const other = b.find(key);
-      if (other == nullptr || !are_equal(value, *other)) return false;
-    }
-    return true;
-  }
   switch (a.kind()) {
     case Kind::kNamespace:
       return &a.as_namespace() == &b.as_namespace();
@@ -280,8 +271,11 @@ bool are_equal(const Value& a, const Value& b) {
       return &a.as_iterator() == &b.as_iterator();
     case Kind::kCallable:
       return &a.as_callable() == &b.as_callable();
+    case Kind::kUndefined:
+    case Kind::kNone:
+      return true;
     default:
-      return true;  // undefined and none
+      return false;  // sequences and dictionaries
   }
 }
 

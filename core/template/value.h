@@ -138,6 +138,7 @@ struct Namespace {
 [[nodiscard]] std::string_view name_of(Kind kind);
 // Returns whether the value is true in a condition.
 [[nodiscard]] bool is_true(const Value& value);
-[[nodiscard]] bool are_equal(const Value& a, const Value& b);
+// Compares values that are neither sequences nor dictionaries; Run::are_equal() compares all values.
+[[nodiscard]] bool is_same_scalar(const Value& a, const Value& b);
 
 }  // namespace latebind::templates

@@ -129,6 +129,10 @@ struct Architecture {
   // config.json then has. Empty if published files name Transformer.
   std::string_view own_module{};
   std::string_view own_module_key{};
+  // Set if that class also pools the tokens' vectors in this way, and normalises.
+  std::optional<graph::PoolingMode> own_module_pools = std::nullopt;
+  // Published files have an adapter in a folder for each task that config.json lists in "task_names".
+  bool needs_task_adapters = false;
   // Null if networks for sequence classification, for masked language modelling, or for language modelling, are not
   // supported.
   ReadClassifierHead* read_classifier = nullptr;

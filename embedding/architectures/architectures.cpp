@@ -17,6 +17,7 @@
 #include "embedding/architectures/gemma3.h"
 #include "embedding/architectures/gte.h"
 #include "embedding/architectures/jina_v3.h"
+#include "embedding/architectures/jina_v5.h"
 #include "embedding/architectures/lfm2.h"
 #include "embedding/architectures/llama.h"
 #include "embedding/architectures/longformer.h"
@@ -150,6 +151,16 @@ constexpr std::array kArchitectures{
                  .refused = kScaledPositions,
                  .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
                  .read = read_jina_v3},
+    Architecture{.model_type = "jina_embeddings_v5",
+                 .name = "Jina Embeddings v5",
+                 .checked = "not separately: it is Qwen3's or EuroBERT's network",
+                 .refused = kScaledPositions,
+                 .tokenizer = {.needs_tokenizer_json = true},
+                 .read = read_jina_v5,
+                 .own_module = "custom_st.Transformer",
+                 .own_module_key = "task_names",
+                 .own_module_pools = graph::PoolingMode::kLastToken,
+                 .needs_task_adapters = true},
     Architecture{.model_type = "lfm2",
                  .name = "LFM2",
                  .checked = kRandomWeights,

@@ -2,14 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/json/read.h"
 #include "core/platform/files/folders.h"
+#include "core/text/nearest_word.h"
+#include "core/text/quote.h"
 #include "embedding/architectures/encoder.h"
 #include "embedding/architectures/rotary.h"
+#include "embedding/folder/config_files.h"
 #include "embedding/folder/refusals.h"
 #include "embedding/weights/adapters/task_weights.h"
 
@@ -17,6 +23,7 @@ namespace latebind::embedding {
 namespace {
 
 using core::Json;
+using core::printable;
 using core::Result;
 using core::Status;
 using graph::Value;
@@ -25,6 +32,9 @@ using std::filesystem::path;
 constexpr double kBase = 20000;
 constexpr std::size_t kTasksMax = 64;
 constexpr std::size_t kRankMax = 1024;
+constexpr std::string_view kClassWithTasks = "XLMRobertaLoRA";
+constexpr std::array<std::string_view, 5> kKeysOfTasks{"lora_adaptations", "lora_alpha", "lora_dropout_p",
+                                                       "lora_main_params_trainable", "lora_rank"};
 
 struct JinaV3Config {
   EncoderSizes sizes{};
@@ -42,7 +52,8 @@ class JinaV3Network final : public EncoderNetwork {
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& given, const NetworkUse& use) const override {
     ModelWeights weights = given;
-    if (!config_.tasks.empty()) LB_RETURN_IF_ERROR(add_stacked_tasks(config_.stacked, weights));
+    LB_RETURN_IF_ERROR(config_.tasks.empty() ? refuse_stacked_tasks(weights)
+                                             : add_stacked_tasks(config_.stacked, weights));
     const std::size_t hidden = sizes().hidden;
     EncoderBuilder encoder(sizes(), weights, use, "roberta.");
     encoder.set_terms({.rotary = config_.rotary});
@@ -59,18 +70,61 @@ class JinaV3Network final : public EncoderNetwork {
   const JinaV3Config config_;
 };
 
+// Refuses keys of low-rank parts that the reference does not have, which may be misspelt.
+Status check_keys(const Json& config, const path& file) {
+  for (const auto& [key, value] : config.members()) {
+    if (!key.starts_with("lora_") || std::ranges::find(kKeysOfTasks, key) != kKeysOfTasks.end()) continue;
+    return unsupported_file(
+        file, fmt::format("'{}' is not supported{}", printable(key), core::supported_instead(key, kKeysOfTasks)));
+  }
+  return {};
+}
+
+// The reference has an instruction for each task. Older files have none at all.
+Status check_instructions(const Json& config, const path& file, const std::vector<std::string>& tasks) {
+  constexpr const char* kKey = "task_instructions";
+  const Json* const found = core::find_member(config, kKey);
+  if (found == nullptr) return {};
+  if (!found->is_object())
+    return invalid_file(file, fmt::format("'{}' must be an object of texts by their tasks", kKey));
+  for (const auto& [task, text] : found->members()) {
+    if (std::ranges::find(tasks, task) == tasks.end()) {
+      return invalid_file(file,
+                          fmt::format("'{}' has '{}', which is not among 'lora_adaptations'", kKey, printable(task)));
+    }
+    if (!text.is_string()) {
+      return invalid_file(file, fmt::format("'{}' has {} for '{}', which must be a text", kKey,
+                                            core::printable_json(text), printable(task)));
+    }
+  }
+  for (const std::string& task : tasks) {
+    if (!found->contains(task)) return invalid_file(file, fmt::format("'{}' has no '{}'", kKey, printable(task)));
+  }
+  return {};
+}
+
 // Reads the tasks, which published files have and files of transformers lack.
 Status read_tasks(const Json& config, const path& file, JinaV3Config& jina) {
   const std::string name = platform::path_to_utf8(file);
+  LB_RETURN_IF_ERROR(check_keys(config, file));
   LB_ASSIGN_OR_RETURN(auto tasks, core::read_texts(config, "lora_adaptations", name));
-  if (!tasks) return {};
+  if (!tasks) {
+    if (network_class(config) == kClassWithTasks)
+      return invalid_file(file, fmt::format("'lora_adaptations' is missing, and the class is {}", kClassWithTasks));
+    return {};
+  }
   if (tasks->empty() || tasks->size() > kTasksMax)
     return invalid_file(file, fmt::format("'lora_adaptations' must be a list of 1 to {} names", kTasksMax));
   jina.tasks = *std::move(tasks);
+  for (auto task = jina.tasks.begin(); task != jina.tasks.end(); ++task) {
+    if (std::find(jina.tasks.begin(), task, *task) != task)
+      return invalid_file(file, fmt::format("'lora_adaptations' has '{}' twice", printable(*task)));
+  }
+  LB_RETURN_IF_ERROR(check_instructions(config, file, jina.tasks));
   LB_ASSIGN_OR_RETURN(const auto rank, core::read_size(config, "lora_rank", 1, kRankMax, name));
   if (!rank) return invalid_file(file, "'lora_rank' is missing");
   const Json* const alpha = core::find_member(config, "lora_alpha");
-  const double number = alpha == nullptr ? 1 : alpha->get<double>();
+  const double number = alpha == nullptr ? 1 : alpha->is_number() ? alpha->get<double>() : 0;
   if (!(number > 0 && number <= 1e6))
     return invalid_file(file,
                         fmt::format("'lora_alpha' is {}, must be a number above 0", core::printable_json(*alpha)));
@@ -90,7 +144,7 @@ Result<std::shared_ptr<const Network>> read_jina_v3(const Json& config, const pa
   LB_ASSIGN_OR_RETURN(jina.sizes.activation, read_activation(config, "hidden_act", file));
   for (const char* key : {"rotary_emb_interleaved", "use_reg_tokens"})
     LB_RETURN_IF_ERROR(expect(config, file, key, false));
-  for (const char* key : {"rotary_emb_scale_base", "emb_pooler", "num_loras"})
+  for (const char* key : {"rotary_emb_scale_base", "emb_pooler", "num_loras", "truncate_dim"})
     LB_RETURN_IF_ERROR(expect(config, file, key, nullptr));
   const RotaryHeads heads = rotary_heads_of(jina.sizes);
   LB_RETURN_IF_ERROR(expect(config, file, "rotary_emb_dim", heads.width));

@@ -11,6 +11,7 @@
 #include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
+#include "embedding/architectures/architecture.h"
 #include "embedding/folder/config_files.h"
 #include "embedding/folder/folder_contents.h"
 #include "embedding/folder/refusals.h"
@@ -84,6 +85,11 @@ Result<std::vector<TaskAdapter>> find_task_adapters(const ModelFiles& files, con
     for (const std::string& name : files.folders_with(above, kAdapterConfigFile))
       places.try_emplace(name, above / platform::path_from_utf8(name));
   }
+  LB_ASSIGN_OR_RETURN(const std::string type,
+                      core::read_text(config, "model_type", "", platform::path_to_utf8(folder / "config.json")));
+  const Architecture* const architecture = find_architecture(type);
+  if (places.empty() && (architecture == nullptr || !architecture->needs_task_adapters))
+    return std::vector<TaskAdapter>();
   std::vector<std::string> names;
   LB_ASSIGN_OR_RETURN(auto listed,
                       core::read_texts(config, "task_names", platform::path_to_utf8(folder / "config.json")));

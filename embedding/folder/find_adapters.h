@@ -39,7 +39,8 @@ struct TaskAdapter {
                                                             const FolderOptions& options);
 
 // Reads the adapters of tasks in the folders below `folder`: those in `task_names` of `config`, in that order, or,
-// without that key, all of them sorted by name. Returns kInvalidModel if one is missing, and the errors of
+// without that key, all of them sorted by name. If there are none at all, and the network does not need them, the key
+// has no effect: files with a merged adapter keep it. Returns kUnsupported if one is missing, and the errors of
 // find_adapter().
 [[nodiscard]] core::Result<std::vector<TaskAdapter>> find_task_adapters(const ModelFiles& files,
                                                                         const std::filesystem::path& folder,

@@ -21,6 +21,7 @@
 #include "embedding/folder/known_modules.h"
 #include "embedding/folder/known_words.h"
 #include "embedding/folder/onnx_files.h"
+#include "embedding/folder/pooling_mode.h"
 #include "embedding/folder/refusals.h"
 #include "embedding/folder/transformer_keys.h"
 #include "embedding/folder/weights_files.h"
@@ -43,53 +44,6 @@ using graph::PoolingMode;
 using std::filesystem::path;
 
 namespace {
-
-struct NamedMode {
-  std::string_view name;  // the name in newer files
-  const char* key;        // the key in older files
-  PoolingMode mode{};
-};
-
-constexpr std::array kModes{
-    NamedMode{"cls", "pooling_mode_cls_token", PoolingMode::kCls},
-    NamedMode{"mean", "pooling_mode_mean_tokens", PoolingMode::kMean},
-    NamedMode{"max", "pooling_mode_max_tokens", PoolingMode::kMax},
-    NamedMode{"lasttoken", "pooling_mode_lasttoken", PoolingMode::kLastToken},
-    NamedMode{"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", PoolingMode::kMeanSqrt},
-    NamedMode{"weightedmean", "pooling_mode_weightedmean_tokens", PoolingMode::kWeightedMean}};
-
-Result<PoolingMode> read_pooling_mode(const Json& config, const path& file) {
-  const std::string name = platform::path_to_utf8(file);
-  std::vector<const NamedMode*> chosen;
-  LB_ASSIGN_OR_RETURN(const std::string word, read_text(config, "pooling_mode", "", name));
-  if (!word.empty()) {
-    const auto* found = std::ranges::find(kModes, word, &NamedMode::name);
-    if (found == kModes.end()) {
-      return unknown_word(file, "pooling_mode", word, words_of(kModes, &NamedMode::name));
-    }
-    chosen.push_back(found);
-  } else {
-    for (const NamedMode& mode : kModes) {
-      // The mean is on if its key is absent.
-      LB_ASSIGN_OR_RETURN(const bool on, read_bool(config, mode.key, mode.mode == PoolingMode::kMean, name));
-      if (on) chosen.push_back(&mode);
-    }
-    for (const auto& member : config.members()) {
-      const std::string& key = member.first;
-      const bool known = std::ranges::any_of(kModes, [&](const NamedMode& mode) { return key == mode.key; });
-      if (key.starts_with("pooling_mode_") && !known && member.second != Json(false)) {
-        return unsupported_file(file, fmt::format("'{}' is not supported{}", printable(key),
-                                                  core::supported_instead(key, words_of(kModes, &NamedMode::key))));
-      }
-    }
-  }
-  if (chosen.empty()) return invalid_file(file, "no pooling mode is set");
-  if (chosen.size() > 1) {
-    return unsupported_file(file, fmt::format("several pooling modes at once ({} and {}) are not supported",
-                                              chosen[0]->name, chosen[1]->name));
-  }
-  return chosen.front()->mode;
-}
 
 // Reads a size that a module's configuration must have.
 Result<std::size_t> read_width(const Json& config, const char* key, const path& file) {
@@ -240,13 +194,15 @@ Status read_token_module(const ModelFiles& files, const std::string& type, std::
                             "Normalize");
 }
 
-// Returns the module class that replaces Transformer for the network of this config.json, or "" for other networks.
-std::string_view own_module_of(const Json& config) {
+// Finds the module class that replaces Transformer for the network of this config.json.
+void find_own_module(const Json& config, Modules& modules) {
   const Json* const type = core::find_member(config, "model_type");
   const Architecture* const architecture = type != nullptr ? find_architecture(type->text()) : nullptr;
   const bool is_its =
       architecture != nullptr && !architecture->own_module_key.empty() && config.contains(architecture->own_module_key);
-  return is_its ? architecture->own_module : std::string_view();
+  if (!is_its) return;
+  modules.own_module = architecture->own_module;
+  modules.own_pooling = architecture->own_module_pools;
 }
 
 // Reads the next module of `file`; `number` modules precede it.
@@ -272,9 +228,15 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
     modules.is_static = kind == "StaticEmbedding";
     modules.is_term_table = kind == "SparseStaticEmbedding";
     modules.scores_terms = kind == "MLMTransformer";
+    if (is_own && modules.own_pooling) {
+      modules.pooling_file = place / "config.json";
+      modules.pooling = *modules.own_pooling;
+      modules.normalize = true;
+    }
     return {};
   }
-  const bool follows_network = number == 1 && !modules.is_static && !modules.is_term_table && !modules.takes_pooler;
+  const bool follows_network =
+      number == 1 && !modules.is_static && !modules.is_term_table && !modules.takes_pooler && !modules.pooling_file;
   if (kind == "Pooling" && (follows_network || (number == 1 && modules.words_max))) {
     modules.pooling_file = place / "config.json";
     return read_pooling(files, modules);
@@ -325,10 +287,6 @@ Status read_pooler(const ModelFiles& files, Modules& modules) {
 }
 
 }  // namespace
-
-std::string_view name_of_pooling(PoolingMode mode) {
-  return std::ranges::find(kModes, mode, &NamedMode::mode)->name;
-}
 
 Json describe_modules(std::span<const VectorModule> modules) {
   Json described = Json::array();
@@ -382,7 +340,7 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
     list.insert(list.begin(), route.begin(), route.end());
     file = router_file;
   }
-  if (config) modules.own_module = own_module_of(*config);
+  if (config) find_own_module(*config, modules);
   for (std::size_t i = 0; i < list.size(); ++i) {
     LB_RETURN_IF_ERROR(read_module(files, file, list[i], i, modules));
     if (i == 0 && modules.may_have_pooler()) LB_RETURN_IF_ERROR(read_pooler(files, modules));

@@ -68,8 +68,10 @@ struct Modules {
   bool of_tokens = false;
   std::optional<std::filesystem::path> mask_file = std::nullopt;
   bool adds_token_ends = false;
-  // The class that replaces Transformer for this network (Architecture::own_module); empty for other networks.
+  // The class that replaces Transformer for this network (Architecture::own_module), and how it pools; empty for other
+  // networks.
   std::string_view own_module{};
+  std::optional<graph::PoolingMode> own_pooling = std::nullopt;
   // The folder has a modules.json. Otherwise the other files of sentence-transformers are not read.
   bool listed = false;
   // Set if these modules are one of two routes.
@@ -91,8 +93,7 @@ struct Modules {
                                                  const std::optional<core::Json>& config,
                                                  TextRole role = TextRole::kUnspecified);
 
-// Returns the name of a pooling in newer files, and a description of the modules after it, for people and programs.
-[[nodiscard]] std::string_view name_of_pooling(graph::PoolingMode mode);
+// Returns a description of the modules after the pooling, for people and programs.
 [[nodiscard]] core::Json describe_modules(std::span<const VectorModule> modules);
 // Reads a module's configuration. Returns kNotFound if the file does not exist.
 [[nodiscard]] core::Result<core::Json> read_module_config(const ModelFiles& files, const std::filesystem::path& file);

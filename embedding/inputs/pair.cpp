@@ -3,35 +3,72 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/text/utf8.h"
 #include "embedding/inputs/chat_frame.h"
 #include "embedding/inputs/input.h"
+#include "embedding/inputs/only_prompt.h"
 #include "embedding/inputs/too_long.h"
 
 namespace latebind::embedding {
 
 const Input kPairInput{.name = "pair", .list = "pairs"};
 
+namespace {
+
+// Returns an error if the tokens that are left of the first text are those of its prompt. `whole` is both.
+core::Status check_first(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view whole,
+                         std::size_t tokens) {
+  const std::size_t special = tokenizer.tokens_before() + tokenizer.tokens_after();
+  LB_ASSIGN_OR_RETURN(const bool is_gone, is_only_prompt(tokenizer, tokens + special, whole, limits.prompt.size()));
+  if (!is_gone || whole.size() == limits.prompt.size()) return {};
+  return {
+      core::StatusCode::kInvalidArgument,
+      fmt::format("at most {} tokens leave none of the first text after its prompt; take more, or shorten the prompt",
+                  limits.max_tokens)};
+}
+
+// Returns an error if no token of the text that comes last in the frame is left: all such pairs would have equal
+// scores.
+core::Status check_last(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair,
+                        std::size_t frame_end) {
+  const ChatFrame& frame = *limits.frame;
+  const std::size_t room = limits.max_tokens - frame_end;
+  bool is_gone = room == 0;
+  if (!is_gone) {
+    LB_ASSIGN_OR_RETURN(const std::size_t before, frame.tokens_before_last(tokenizer, pair, limits.prompt, room));
+    is_gone = before >= room;
+  }
+  if (!is_gone) return {};
+  const bool ends_with_second = frame.ends_with_second();
+  return {core::StatusCode::kInvalidArgument,
+          fmt::format("at most {} tokens leave none of the {} text: the {} text, the instruction and the chat template "
+                      "take them all; take more, or shorten one of these",
+                      limits.max_tokens, ends_with_second ? "second" : "first", ends_with_second ? "first" : "second")};
+}
+
+}  // namespace
+
 core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair) {
   if (limits.frame != nullptr) return add_framed(tokenizer, limits, pair);
-  if (!limits.prompt.empty()) {
-    TokenLimits without = limits;
-    without.prompt.clear();
-    // An invalid text is refused without the prompt, so that the error gives a position in the caller's text.
-    if (core::find_invalid_utf8(pair.first)) return add(tokenizer, without, pair);
-    const std::string first = limits.prompt + std::string(pair.first);
-    return add(tokenizer, without, TextPair{.first = first, .second = pair.second});
+  std::string with_prompt;
+  std::string_view first = pair.first;
+  // An invalid text is refused without the prompt, so that the error gives a position in the caller's text.
+  if (!limits.prompt.empty() && !core::find_invalid_utf8(pair.first)) {
+    with_prompt = limits.prompt + std::string(pair.first);
+    first = with_prompt;
   }
   const std::size_t begin = ids_.size();
-  LB_ASSIGN_OR_RETURN(const EncodedPair encoded,
-                      tokenizer.encode_pair(pair.first, pair.second,
-                                            {.max_tokens = limits.max_tokens, .keep_end = limits.keep_end}, ids_));
+  LB_ASSIGN_OR_RETURN(
+      const EncodedPair encoded,
+      tokenizer.encode_pair(first, pair.second, {.max_tokens = limits.max_tokens, .keep_end = limits.keep_end}, ids_));
   core::Status status = check(begin, limits);
   if (status.ok() && encoded.is_cut && limits.refuse_longer) {
     status = refuse_longer(limits, [&](std::size_t most, auto& all) {
-      return tokenizer.encode_pair(pair.first, pair.second, {.max_tokens = most}, all).status();
+      return tokenizer.encode_pair(first, pair.second, {.max_tokens = most}, all).status();
     });
   }
   if (status.ok() && ids_.size() == begin) {
@@ -41,6 +78,9 @@ core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limi
     status =
         core::Status(core::StatusCode::kInvalidArgument,
                      fmt::format("at most {} tokens leave none of one of the two texts; take more", limits.max_tokens));
+  }
+  if (status.ok() && encoded.first_is_cut && !limits.keep_end && first.size() > pair.first.size()) {
+    status = check_first(tokenizer, limits, first, encoded.first_tokens);
   }
   if (!status.ok()) {
     ids_.resize(begin);
@@ -76,9 +116,11 @@ core::Status TokenTable::add_framed(const Tokenizer& tokenizer, const TokenLimit
     const auto end = limits.frame->end_of(tokenizer, limits.prompt);
     status = end.status();
     if (status.ok()) {
-      const std::size_t count = std::min(end->size(), limits.max_tokens);
-      std::copy_n(end->end() - static_cast<std::ptrdiff_t>(count), count,
+      const std::vector<std::int32_t>& tokens = **end;
+      const std::size_t count = std::min(tokens.size(), limits.max_tokens);
+      std::copy_n(tokens.end() - static_cast<std::ptrdiff_t>(count), count,
                   ids_.end() - static_cast<std::ptrdiff_t>(count));
+      if (is_cut) status = check_last(tokenizer, limits, pair, count);
     }
   }
   if (status.ok() && length == 0) {

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "core/text/ascii.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 
@@ -31,6 +33,10 @@ std::string names_of(const std::map<std::string, std::string, std::less<>>& prom
 // The names of the prompts for a role, by preference.
 constexpr std::string_view kQueryNames[] = {"query"};
 constexpr std::string_view kDocumentNames[] = {"document", "passage", "corpus"};
+
+std::string_view other_name_of(std::string_view purpose) {
+  return purpose == "clustering" ? std::string_view("separation") : purpose;
+}
 
 std::span<const std::string_view> names_for(TextRole role) {
   if (role == TextRole::kQuery) return kQueryNames;
@@ -79,6 +85,18 @@ Result<std::string> Prompts::choose(const PromptChoice& choice, TextRole role) c
                               excluded_by, core::quoted(chosen, kShownBytes)));
   }
   return chosen;
+}
+
+PromptChoice Prompts::for_purpose(std::string_view purpose) const {
+  for (const std::string_view wanted : {purpose, other_name_of(purpose)}) {
+    const auto task =
+        std::ranges::find_if(tasks.names, [&](const auto& name) { return core::equals_in_any_case(name, wanted); });
+    if (task != tasks.names.end()) return {.task = *task};
+    const auto prompt =
+        std::ranges::find_if(by_name, [&](const auto& one) { return core::equals_in_any_case(one.first, wanted); });
+    if (prompt != by_name.end()) return {.name = prompt->first};
+  }
+  return {};
 }
 
 Result<std::size_t> count_prompt_tokens(std::string_view prompt, const Tokenizer& tokenizer, std::size_t max_tokens) {

@@ -50,6 +50,10 @@ struct Prompts {
   // set.
   [[nodiscard]] core::Result<std::string> choose(const PromptChoice& choice,
                                                  TextRole role = TextRole::kUnspecified) const;
+  // Returns the task or the prompt for a purpose, "classification" or "clustering": the one with this name in any case,
+  // or jina-embeddings-v3's "separation" for "clustering". Returns no choice if the model has neither. The views are of
+  // this object.
+  [[nodiscard]] PromptChoice for_purpose(std::string_view purpose) const;
 
  private:
   [[nodiscard]] std::string of(TextRole role) const;

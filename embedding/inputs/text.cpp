@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "core/text/utf8.h"
 #include "embedding/inputs/input.h"
+#include "embedding/inputs/only_prompt.h"
 #include "embedding/inputs/too_long.h"
 
 namespace latebind::embedding {
@@ -15,31 +15,6 @@ const Input kTextInput{.name = "text", .list = "texts"};
 
 namespace {
 
-// This many bytes of a text after its prompt determine the tokens of the prompt.
-constexpr std::size_t kBesidePromptBytes = 128;
-
-// Returns whether no token after the prompt remained. `whole` is the prompt and the text, cut at its end.
-core::Result<bool> is_only_prompt(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view whole) {
-  const std::size_t prompt = limits.prompt.size();
-  std::vector<std::int32_t> ids;
-  if (!tokenizer.gives_offsets().ok()) {
-    LB_RETURN_IF_ERROR(tokenizer.encode(limits.prompt, limits.max_tokens, ids));
-    return ids.size() >= limits.max_tokens;
-  }
-  // Decides by the offsets, because a prompt may have other tokens before a text than alone. The whole text takes time
-  // to encode, and is needed only to confirm a refusal.
-  std::vector<TokenOffsets> offsets;
-  const std::string_view front = core::cut_utf8(whole, prompt + kBesidePromptBytes);
-  for (const std::string_view part : {front, whole}) {
-    ids.clear();
-    offsets.clear();
-    LB_RETURN_IF_ERROR(tokenizer.encode_with_offsets(part, limits.max_tokens, Tokenizer::Cut::kEnd, ids, offsets));
-    if (std::ranges::any_of(offsets, [&](const TokenOffsets& of) { return of.end > prompt; })) return false;
-    if (part.size() == whole.size()) break;
-  }
-  return true;
-}
-
 // Returns an error if no token of the text itself remained after the cut. The prompt is at the front of `whole`.
 core::Status check_rest(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view whole,
                         std::size_t length) {
@@ -47,7 +22,7 @@ core::Status check_rest(const Tokenizer& tokenizer, const TokenLimits& limits, s
   const std::size_t special = tokenizer.tokens_before() + tokenizer.tokens_after();
   bool is_gone = length <= special;
   if (!is_gone && !limits.keep_end && !limits.prompt.empty()) {
-    LB_ASSIGN_OR_RETURN(is_gone, is_only_prompt(tokenizer, limits, whole));
+    LB_ASSIGN_OR_RETURN(is_gone, is_only_prompt(tokenizer, limits.max_tokens, whole, limits.prompt.size()));
   }
   if (!is_gone) return {};
   return core::Status(
@@ -59,6 +34,10 @@ core::Status check_rest(const Tokenizer& tokenizer, const TokenLimits& limits, s
 }  // namespace
 
 core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text) {
+  if (limits.frame != nullptr) {
+    return {core::StatusCode::kUnsupported,
+            "the model takes two texts in a chat template; a single text has no place in it"};
+  }
   if (limits.prompt.empty()) return add_alone(tokenizer, limits, text);
   std::string whole;
   whole.reserve(limits.prompt.size() + text.size());

@@ -82,6 +82,8 @@ class Output {
   // Returns the output of a ready ONNX file that the output needs. Returns kUnsupported if no output matches, and
   // kInvalidModel if it contradicts the folder.
   [[nodiscard]] virtual core::Result<ModelEnd> find_end(const OnnxFile& file, bool from_states) const = 0;
+  // Returns true if a ready ONNX file of the network may have the input position_ids, which counts tokens from 0.
+  [[nodiscard]] virtual bool counts_positions() const { return false; }
   // Returns true if the network cannot pool the tokens, because the pooling leaves out those of a prompt.
   [[nodiscard]] virtual bool pools_here() const { return false; }
 

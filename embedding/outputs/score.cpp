@@ -30,6 +30,8 @@ namespace {
 
 constexpr std::size_t kLabelsMax = 4096;
 constexpr std::size_t kTokenIdMax = std::size_t{1} << 31;
+// The keys of LogitScore's config.json. The reference refuses others.
+constexpr std::array<std::string_view, 3> kTokenScoreKeys{"true_token_id", "false_token_id", "module_input_name"};
 // The name of a language model's logits in modules.json.
 constexpr std::string_view kTokenNumbers = "causal_logits";
 
@@ -116,12 +118,19 @@ Status read_score_tokens(const Declaration& given, std::size_t vocabulary, Token
   const path& file = *given.modules.token_score_file;
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const Json config, read_module_config(given.files, file));
+  for (const auto& [key, value] : config.members()) {
+    if (std::ranges::find(kTokenScoreKeys, key) != kTokenScoreKeys.end()) continue;
+    return unsupported_file(file, fmt::format("'{}' is not supported{}", core::printable(key),
+                                              core::supported_instead(key, kTokenScoreKeys)));
+  }
   const std::size_t most = (vocabulary == 0 ? kTokenIdMax : vocabulary) - 1;
   LB_ASSIGN_OR_RETURN(const auto true_token, core::read_size(config, "true_token_id", 0, most, name));
   LB_ASSIGN_OR_RETURN(const auto false_token, core::read_size(config, "false_token_id", 0, most, name));
   if (!true_token) return invalid_file(file, "'true_token_id' is missing");
   head.true_token = static_cast<std::uint32_t>(*true_token);
   if (false_token) head.false_token = static_cast<std::uint32_t>(*false_token);
+  if (false_token == true_token)
+    return invalid_file(file, "'true_token_id' and 'false_token_id' are the same: all scores would be 0");
   LB_ASSIGN_OR_RETURN(const std::string input, read_text(config, "module_input_name", kTokenNumbers, name));
   if (input == kTokenNumbers) return {};
   return unsupported_file(
@@ -136,12 +145,11 @@ Result<std::shared_ptr<const Output>> read_score_output(const Declaration& given
   }
   ScoreOutput::Parameters read{.pooling = modules.pooling, .modules = modules.after_pooling};
   if (modules.token_score_file) {
+    // A ready ONNX file has its head.
     const auto* const head = std::get_if<TokenHead>(&network.head);
-    if (head == nullptr || network.network == nullptr) {
-      return unsupported_file(*modules.token_score_file, "LogitScore with a ready ONNX file is not supported");
-    }
-    read.token = *head;
-    LB_RETURN_IF_ERROR(read_score_tokens(given, network.network->vocabulary_size(), *read.token));
+    read.token = head != nullptr ? *head : TokenHead();
+    const std::size_t vocabulary = network.network != nullptr ? network.network->vocabulary_size() : 0;
+    LB_RETURN_IF_ERROR(read_score_tokens(given, vocabulary, *read.token));
     read.labels.emplace_back("LABEL_0");
   } else if (modules.scores) {
     const std::size_t count = std::get<DenseModule>(modules.after_pooling.back()).out;
@@ -160,6 +168,22 @@ Result<std::shared_ptr<const Output>> read_score_output(const Declaration& given
     read.head->labels = read.labels.size();
   }
   return std::shared_ptr<const Output>(std::make_shared<const ScoreOutput>(std::move(read)));
+}
+
+// Returns the end of a ready ONNX file with a number for each entry of the vocabulary, at each token.
+Result<ModelEnd> find_token_logits(const OnnxFile& file, const TokenHead& token) {
+  LB_ASSIGN_OR_RETURN(const std::size_t position,
+                      choose_logits_output(file.signature, file.name, 3, "[batch, tokens, vocabulary]"));
+  const auto& tensor = file.signature.outputs[position];
+  const std::int64_t declared = tensor.has_shape ? tensor.shape.back() : -1;
+  const std::size_t known = file.network.network ? file.network.network->vocabulary_size() : 0;
+  const std::size_t size = declared > 0 ? static_cast<std::size_t>(declared) : known;
+  const std::size_t largest = std::max(token.true_token, token.false_token.value_or(0));
+  if (largest < size) return ModelEnd{.position = position, .pooled = false, .dimension = size};
+  return Status(
+      core::StatusCode::kInvalidModel,
+      fmt::format("{}: its output '{}' has {} numbers for a token, and the score is that of token {}", file.name,
+                  core::printable(tensor.name), size == 0 ? "an unknown number of" : fmt::format("{}", size), largest));
 }
 
 Result<NetworkHead> read_classifier_head(const Architecture& architecture, const Json& config, const path& file) {
@@ -219,14 +243,25 @@ NetworkEnd ScoreOutput::end(bool /*from_states*/) const {
 
 Result<ModelEnd> ScoreOutput::find_end(const OnnxFile& file, bool /*from_states*/) const {
   if (!parameters_.modules.empty()) return refuse_modules_of_onnx(file);
+  if (parameters_.token) return find_token_logits(file, *parameters_.token);
   LB_ASSIGN_OR_RETURN(const std::size_t position,
                       choose_logits_output(file.signature, file.name, 2, "[batch, labels]"));
   return ModelEnd{.position = position, .pooled = true, .dimension = parameters_.labels.size()};
 }
 
-void ScoreOutput::take(std::span<const float> numbers, const ModelEnd& /*end*/, const RowTokens& /*tokens*/,
+std::size_t ScoreOutput::row_size(const ModelEnd& end) const {
+  return end.pooled ? end.dimension : 1;
+}
+
+void ScoreOutput::take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& /*tokens*/,
                        RowTarget target, std::vector<float>& /*scratch*/) const {
-  std::ranges::copy(numbers, target.numbers);
+  if (end.pooled) {
+    std::ranges::copy(numbers, target.numbers);
+    return;
+  }
+  const auto last = numbers.last(end.dimension);
+  const TokenHead& token = *parameters_.token;
+  *target.numbers = last[token.true_token] - (token.false_token ? last[*token.false_token] : 0);
 }
 
 Json ScoreOutput::describe() const {

@@ -36,6 +36,8 @@ class ScoreOutput final : public Output {
 
   [[nodiscard]] NetworkEnd end(bool from_states) const override;
   [[nodiscard]] core::Result<ModelEnd> find_end(const OnnxFile& file, bool from_states) const override;
+  [[nodiscard]] bool counts_positions() const override { return parameters_.token.has_value(); }
+  [[nodiscard]] std::size_t row_size(const ModelEnd& end) const override;
   void take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
             std::vector<float>& scratch) const override;
   [[nodiscard]] graph::PoolingMode pooling() const override { return parameters_.pooling; }

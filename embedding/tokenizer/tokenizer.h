@@ -52,6 +52,9 @@ struct EncodedPair {
   // Tokens have type 0, and type 1 from this index of the pair on. It is the number of tokens if all have type 0.
   std::size_t type_one_from = 0;
   bool is_cut = false;
+  // The number of tokens of the first text, and whether it was cut.
+  std::size_t first_tokens = 0;
+  bool first_is_cut = false;
   // Whether all tokens of one of the texts, which had some, were cut.
   bool lacks_a_text = false;
 };

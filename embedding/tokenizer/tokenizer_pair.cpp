@@ -74,7 +74,9 @@ Result<EncodedPair> Tokenizer::encode_pair(std::string_view first, std::string_v
       first_count = append_both(true);
     }
     LB_ASSIGN_OR_RETURN(const auto kept, kept_tokens(first_count, second_ids.size(), room, limits.truncation));
-    pair.is_cut = kept.first < first_count || kept.second < second_ids.size();
+    pair.first_tokens = kept.first;
+    pair.first_is_cut = kept.first < first_count;
+    pair.is_cut = pair.first_is_cut || kept.second < second_ids.size();
     pair.lacks_a_text = (kept.first == 0 && first_count > 0) || (kept.second == 0 && !second_ids.empty());
     keep_tokens(ids, first_begin, kept.first, limits.keep_end);
     keep_tokens(second_ids, 0, kept.second, limits.keep_end);

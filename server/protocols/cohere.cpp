@@ -60,6 +60,7 @@ struct EmbedBody {
   std::vector<std::string> texts;
   TextLimit limit;
   embedding::TextRole role = embedding::TextRole::kUnspecified;
+  std::string_view purpose{};
   std::optional<bool> truncate = true;
   bool keep_end = false;
   std::size_t dimensions = 0;
@@ -84,10 +85,15 @@ Problem read_input_type(const Json& value, EmbedBody& body) {
   std::string word;
   static_cast<void>(read_text(value, word));
   if (word == "image") return "must not be image: this server does not embed images";
-  if (std::ranges::find(kInputTypes, word) == kInputTypes.end())
-    return "must be search_query, search_document, classification or clustering";
-  if (word == "search_query") body.role = embedding::TextRole::kQuery;
-  if (word == "search_document") body.role = embedding::TextRole::kDocument;
+  const auto* const known = std::ranges::find(kInputTypes, word);
+  if (known == kInputTypes.end()) return "must be search_query, search_document, classification or clustering";
+  if (*known == "search_query") {
+    body.role = embedding::TextRole::kQuery;
+  } else if (*known == "search_document") {
+    body.role = embedding::TextRole::kDocument;
+  } else {
+    body.purpose = *known;
+  }
   return std::nullopt;
 }
 
@@ -139,7 +145,12 @@ constexpr std::array kEmbed{
                       },
                       [](const Json& value, EmbedBody& body) { return read_texts(value, body.limit, body.texts); }},
     Member<EmbedBody>{"input_type", false,
-                      [] { return words_schema("search_query and search_document select a role.", kInputTypes); },
+                      [] {
+                        return words_schema(
+                            "search_query and search_document select a role, the others the model's task or prompt "
+                            "with this name, if it has one.",
+                            kInputTypes);
+                      },
                       read_input_type},
     Member<EmbedBody>{"truncate", false,
                       [] { return words_schema("Which end of a longer text is cut; NONE makes it an error.", kCuts); },
@@ -227,6 +238,7 @@ void embed(const ExchangePtr& exchange, Service& service, bool is_first_version)
   call.truncate = body.truncate;
   call.keep_end = body.keep_end;
   call.role = body.role;
+  call.purpose = body.purpose;
   service.embed(
       exchange, std::move(call), [exchange, forms = std::move(body.forms), is_first_version](Outcome<Vectors> outcome) {
         if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, cohere_protocol(), *refusal);

@@ -1,7 +1,7 @@
 // KServe's Open Inference Protocol, version 2, over HTTP, with Triton's binary tensor data extension and the index of
 // its model repository: https://kserve.github.io/website/docs/concepts/architecture/data-plane/v2-protocol
 //
-// A model that takes texts has one input, "text", BYTES [n], and one output, "embedding", FP32 [n, d].
+// kserve_texts.h has the models that take texts.
 #include <fmt/format.h>
 
 #include <array>
@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "core/text/quote.h"
-#include "embedding/outputs/score.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/kserve_answer.h"
 #include "server/protocols/kserve_request.h"
 #include "server/protocols/kserve_schemas.h"
+#include "server/protocols/kserve_texts.h"
 #include "server/protocols/kserve_types.h"
 #include "server/protocols/route.h"
 
@@ -25,8 +25,6 @@ using app::Json;
 
 // The only version of every model.
 constexpr std::string_view kVersion = "1";
-constexpr std::string_view kTextInput = "text";
-constexpr std::string_view kVectorOutput = "embedding";
 
 HttpResponse answer_of(const Refusal& refusal) {
   HttpResponse response;
@@ -35,10 +33,6 @@ HttpResponse answer_of(const Refusal& refusal) {
   body["error"] = refusal.message;
   response.body = app::to_line(body);
   return response;
-}
-
-Refusal bad(std::string message, std::string_view param) {
-  return Refusal{.kind = RefusalKind::kBadRequest, .message = std::move(message), .param = std::string(param)};
 }
 
 // Triton's further paths, by their ends, and this server's alternatives.
@@ -67,7 +61,6 @@ std::optional<Refusal> refusal_of_triton(std::string_view name) {
 
 // The path that gives the results of an output.
 std::string_view route_of(const embedding::OutputKind& output) {
-  if (output.name == embedding::kScoreOutput.name) return "/rerank";
   return output.form == embedding::ResultForm::kSparseRow ? "/embed_sparse" : "/embed_all";
 }
 
@@ -78,7 +71,7 @@ Outcome<const ServedModel*> find_model(const PathValues& values, const Service& 
     if (auto refusal = refusal_of_triton(values[0])) return *std::move(refusal);
   }
   if (const auto* model = std::get_if<const ServedModel*>(&found);
-      model != nullptr && (*model)->texts() != nullptr && !(*model)->gives(embedding::kDenseOutput.name)) {
+      model != nullptr && (*model)->texts() != nullptr && text_form_of(**model) == nullptr) {
     const embedding::OutputKind& own = (*model)->texts()->output().kind();
     return Refusal{
         .kind = RefusalKind::kUnsupported,
@@ -93,69 +86,11 @@ Outcome<const ServedModel*> find_model(const PathValues& values, const Service& 
 }
 
 std::vector<std::string> output_names(const ServedModel& model) {
-  if (model.gives(embedding::kDenseOutput.name)) return {std::string(kVectorOutput)};
+  if (const TextForm* const form = text_form_of(model)) return {std::string(form->output)};
   std::vector<std::string> names;
   for (const core::TensorInfo& output : model.tensors->outputs())
     names.push_back(output.name);
   return names;
-}
-
-bool is_binary(const InferRequest& request, std::string_view output) {
-  for (const WantedOutput& wanted : request.outputs) {
-    if (wanted.name == output) return wanted.is_binary.value_or(request.is_binary);
-  }
-  return request.is_binary;
-}
-
-void answer_with(Exchange& exchange, const ServedModel& model, const InferRequest& request,
-                 std::span<const AnswerTensor> outputs, std::uint64_t truncated_texts = 0) {
-  auto made = infer_answer(model.name, request.id, outputs, truncated_texts);
-  if (const auto* refusal = std::get_if<Refusal>(&made)) return refuse(exchange, kserve_protocol(), *refusal);
-  exchange.answer(std::get<HttpResponse>(std::move(made)));
-}
-
-// Infers vectors from texts.
-void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferRequest request, Service& service) {
-  auto* const input = request.inputs.size() == 1 ? std::get_if<TextTensor>(&request.inputs.front()) : nullptr;
-  if (input == nullptr || input->name != kTextInput) {
-    return refuse(*exchange, kserve_protocol(),
-                  bad(fmt::format("the model has one input, {} of type BYTES", kTextInput), "inputs"));
-  }
-  const core::Shape& shape = input->shape;
-  if (shape.rank() < 1 || shape.rank() > 2 || (shape.rank() == 2 && shape[1] != 1) || shape[0] == 0) {
-    return refuse(*exchange, kserve_protocol(),
-                  bad(fmt::format("the input {} must be [n] or [n,1] with at least one text, not {}", kTextInput,
-                                  shape.to_string()),
-                      "inputs"));
-  }
-  VectorCall call;
-  call.model = model.name;
-  call.names.list = kTextInput;
-  const auto count = static_cast<std::size_t>(shape[0]);
-  if (count > service.limits().texts_max) call.too_many = count;
-  call.texts = std::move(input->texts);
-  call.dimensions = request.dimensions;
-  call.truncate = request.truncate;
-  call.normalize = request.normalize;
-  call.prompt_name = std::move(request.prompt_name);
-  call.task = std::move(request.task);
-  call.role = request.role;
-  request.inputs.clear();
-  service.embed(exchange, std::move(call),
-                [exchange, &model, request = std::move(request)](const Outcome<Vectors>& outcome) {
-                  if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
-                    return refuse(*exchange, kserve_protocol(), *refusal);
-                  }
-                  const auto& vectors = std::get<Vectors>(outcome);
-                  const std::array sizes{static_cast<std::int64_t>(vectors.count()),
-                                         static_cast<std::int64_t>(vectors.dimension())};
-                  const std::array outputs{AnswerTensor{.name = kVectorOutput,
-                                                        .type = core::ElementType::kF32,
-                                                        .shape = sizes,
-                                                        .data = std::as_bytes(std::span(vectors.rows().numbers)),
-                                                        .is_binary = is_binary(request, kVectorOutput)}};
-                  answer_with(*exchange, model, request, outputs, vectors.truncated_texts);
-                });
 }
 
 void infer_tensors(const ExchangePtr& exchange, const ServedModel& model, InferRequest request,
@@ -204,7 +139,8 @@ void infer(const ExchangePtr& exchange, const PathValues& values, Service& servi
   const auto names = output_names(model);
   auto chosen = choose_outputs(request, names);
   if (const auto* refusal = std::get_if<Refusal>(&chosen)) return refuse(*exchange, kserve_protocol(), *refusal);
-  if (model.gives(embedding::kDenseOutput.name)) return infer_texts(exchange, model, std::move(request), service);
+  if (const TextForm* const form = text_form_of(model))
+    return form->infer(exchange, model, std::move(request), service);
   infer_tensors(exchange, model, std::move(request), std::get<std::vector<std::size_t>>(std::move(chosen)), service);
 }
 
@@ -261,11 +197,13 @@ void model_metadata(const ExchangePtr& exchange, const PathValues& values, Servi
   json["name"] = model.name;
   json["versions"] = Json::array({std::string(kVersion)});
   json["platform"] = model.attestation()->active.backend;
-  if (model.gives(embedding::kDenseOutput.name)) {
+  if (const TextForm* const form = text_form_of(model)) {
     const std::array<std::int64_t, 1> texts{core::kDynamic};
-    const std::array<std::int64_t, 2> vectors{core::kDynamic, static_cast<std::int64_t>(model.texts()->dimension())};
-    json["inputs"] = Json::array({tensor_json(kTextInput, "BYTES", texts)});
-    json["outputs"] = Json::array({tensor_json(kVectorOutput, "FP32", vectors)});
+    const std::array<std::int64_t, 2> rows{core::kDynamic, static_cast<std::int64_t>(model.texts()->dimension())};
+    json["inputs"] = Json::array();
+    for (const std::string_view input : form->inputs)
+      json["inputs"].push_back(tensor_json(input, "BYTES", texts));
+    json["outputs"] = Json::array({tensor_json(form->output, "FP32", rows)});
   } else {
     json["inputs"] = tensors_json(model.tensors->inputs());
     json["outputs"] = tensors_json(model.tensors->outputs());

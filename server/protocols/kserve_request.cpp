@@ -11,6 +11,7 @@
 
 #include "core/text/counted.h"
 #include "core/text/quote.h"
+#include "server/protocols/instruct_member.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/kserve_data.h"
 #include "server/protocols/kserve_types.h"
@@ -204,6 +205,11 @@ constexpr std::array kParameters{
         "task", false, task_schema,
         [](const Json& value, InferRequest& body) { return read_short_text(value, kNameMax, body.task.emplace()); }},
     kRole<InferRequest>,
+    kInstruct<InferRequest>,
+    Member<InferRequest>{
+        "raw_scores", false,
+        [] { return typed_schema("boolean", "Returns the network's numbers instead of a cross-encoder's scores."); },
+        [](const Json& value, InferRequest& body) { return read_bool(value, body.raw_scores); }},
 };
 
 template <class Item, std::size_t N>

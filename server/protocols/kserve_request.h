@@ -40,6 +40,8 @@ struct InferRequest {
   std::size_t dimensions = 0;  // 0: all
   std::optional<std::string> prompt_name{};
   std::optional<std::string> task{};
+  std::optional<std::string> instruct{};  // of cross-encoders
+  bool raw_scores = false;                // of cross-encoders: the network's numbers, without the model's function
   embedding::TextRole role = embedding::TextRole::kUnspecified;
 };
 

@@ -8,6 +8,7 @@
 #include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
 #include "embedding/outputs/score.h"
+#include "server/protocols/instruct_member.h"
 #include "server/protocols/role_member.h"
 #include "server/protocols/tei_parts.h"
 
@@ -24,6 +25,7 @@ struct PredictBody {
   std::optional<bool> truncate;
   bool keep_end = false;
   bool raw_scores = false;
+  std::optional<std::string> instruct;
 };
 
 // Reads a text or a pair. `place` is that of the array within the member, or empty for the member itself.
@@ -79,6 +81,7 @@ constexpr std::array kPredict{
     Member<PredictBody>{"inputs", true, sequences_schema, read_sequences},
     kTruncate<PredictBody>,
     kDirection<PredictBody>,
+    kInstruct<PredictBody>,
     kNoRole<PredictBody>,
     Member<PredictBody>{
         "raw_scores", false,
@@ -139,6 +142,7 @@ void predict(const ExchangePtr& exchange, const PathValues& /*values*/, Service&
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;
   call.keep_end = body.keep_end;
+  call.instruct = std::move(body.instruct);
   if (body.pairs.empty()) {
     call.inputs = std::move(body.texts);
   } else {

@@ -134,16 +134,63 @@ def test_other_protocols_refuse_it_by_name(daemon):
     answer = daemon.embed("a text", model=NAME)
     assert answer.status == 400 and "does not make vectors of texts" in answer.json()["error"]["message"]
     assert post(daemon, "/api/embed", model=NAME, input="a").status == 400
-    assert daemon.get(f"/v2/models/{NAME}").status == 400
-    infer = {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": ["a"]}]}
-    answer = post(daemon, f"/v2/models/{NAME}/infer", **infer)
-    assert answer.status == 400 and "is a cross-encoder" in json.dumps(answer.json())
     assert NAME in [model["id"] for model in daemon.get("/v1/models").json()["data"]]
     kind = daemon.get("/info").json()["model_type"]
     assert kind == {"reranker": {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}}
     assert post(daemon, "/tokenize", inputs="a text").status == 200
     for path in ("/", "/metrics", "/api/tags", "/v2/repository/index", "/latebind/status"):
         assert daemon.get(path).status in (200, 404, 405), path
+
+
+def infer(daemon, model, parameters=None, **inputs):
+    tensors = [{"name": n, "datatype": "BYTES", "shape": [len(data)], "data": data} for n, data in inputs.items()]
+    return post(daemon, f"/v2/models/{model}/infer", inputs=tensors, parameters=parameters or {})
+
+
+def scores_of(answer):
+    (output,) = answer.json()["outputs"]
+    assert output["name"] == "score" and output["datatype"] == "FP32"
+    return output["shape"], output["data"]
+
+
+def test_as_kserve(daemon):
+    about = daemon.get(f"/v2/models/{NAME}").json()
+    assert [one["name"] for one in about["inputs"]] == ["text", "text_pair"]
+    assert about["outputs"] == [{"name": "score", "datatype": "FP32", "shape": [-1, 1]}]
+    queries = [QUERY] * len(TEXTS)
+    wanted = [EXPECTED["scores"]["electra"][i][0] for i, _ in DOCUMENTS]
+    shape, found = scores_of(infer(daemon, NAME, text=queries, text_pair=TEXTS))
+    assert shape == [len(TEXTS), 1] and found == pytest.approx(wanted, abs=1e-5)
+    _, found = scores_of(infer(daemon, NAME, {"raw_scores": True}, text_pair=TEXTS, text=queries))
+    assert found == pytest.approx(logits(), abs=1e-5)
+    pairs = [(i, query, text) for i, query, text in PAIRS][:5]
+    shape, found = scores_of(
+        infer(daemon, "labels", text=[one[1] for one in pairs], text_pair=[one[2] for one in pairs])
+    )
+    assert shape == [5, 3]
+    assert found == pytest.approx([x for i, _, _ in pairs for x in EXPECTED["scores"]["roberta"][i]], abs=1e-5)
+    shape, found = scores_of(infer(daemon, "labels", text=["a text"]))
+    assert shape == [1, 3]
+
+
+def test_bad_requests_of_kserve(daemon):
+    for inputs, words in (
+        ({"text": ["a"], "text_pair": ["a", "b"]}, "text has 1 texts, and text_pair has 2"),
+        ({"text_pair": ["a"]}, "the input text is missing"),
+        ({"query": ["a"]}, "the model has the inputs text and text_pair"),
+        ({"text": []}, "with at least one text"),
+    ):
+        answer = infer(daemon, NAME, **inputs)
+        assert answer.status == 400 and words in answer.json()["error"], inputs
+    for parameters in ({"normalize": False}, {"dimensions": 2}, {"task": "x"}, {"prompt_name": "x"}, {"role": "query"}):
+        answer = infer(daemon, NAME, parameters, text=["a"], text_pair=["b"])
+        (name,) = parameters
+        assert answer.status == 400 and f"'{name}' is for embedders, and {NAME} is not one" in answer.json()["error"]
+    for parameters in ({"instruct": "x"}, {"raw_scores": True}):
+        answer = infer(daemon, "tiny", parameters, text=["a"])
+        assert answer.status == 400 and "is for cross-encoders, and tiny is not one" in answer.json()["error"]
+    answer = infer(daemon, NAME, text=["a"] * 2049, text_pair=["b"] * 2049)
+    assert answer.status == 400 and "2049 text in one request" in answer.json()["error"]
 
 
 @pytest.fixture(scope="module")
@@ -240,6 +287,17 @@ def test_a_language_model_takes_an_instruction(judge):
         assert best_first([one["score"] for one in found]) == best_first(wanted)
         several = post(judge, "/score", text_1=[query] * len(texts), text_2=texts, **given).json()["data"]
         assert [one["score"] for one in several] == pytest.approx([one["score"] for one in found], abs=1e-6)
+        pairs = [[query, text] for text in texts]
+        labels = post(judge, "/predict", inputs=pairs, raw_scores=True, **given).json()
+        assert [one["score"] for (one,) in labels] == pytest.approx(wanted, abs=1e-5)
+        _, found = scores_of(infer(judge, "judge", {"raw_scores": True, **given}, text=[query] * len(texts), text_pair=texts))
+        assert found == pytest.approx(wanted, abs=1e-5)
+
+
+def test_a_single_text_has_no_place_in_a_chat_template(judge):
+    words = b"the model takes two texts in a chat template; a single text has no place in it"
+    for answer in (post(judge, "/predict", inputs="a text"), infer(judge, "judge", text=["a text"])):
+        assert answer.status >= 400 and words in answer.body
 
 
 def test_only_cross_encoders_take_an_instruction(judge):

@@ -39,9 +39,36 @@ def test_each_protocol_takes_the_task(daemon):
     assert daemon.ask("POST", "/embed", {"inputs": [TEXT], "task": "text-matching"}).json()[0] == wanted
     ollama = daemon.ask("POST", "/api/embed", {"model": "jina", "input": [TEXT], "task": "text-matching"}).json()
     assert ollama["embeddings"][0] == wanted
+    tensor = {"name": "text", "shape": [1], "datatype": "BYTES", "data": [TEXT]}
+    body = {"inputs": [tensor], "parameters": {"task": "text-matching"}}
+    assert daemon.ask("POST", "/v2/models/jina/infer", body).json()["outputs"][0]["data"] == wanted
     body = {"model": "jina", "inputs": [TEXT], "outputs": ["dense"], "task": "text-matching"}
     encoded = daemon.ask("POST", "/latebind/encode", body).json()
     assert encoded["results"][0]["dense"] == wanted
+
+
+def cohere(daemon, model, input_type):
+    body = {"model": model, "texts": [TEXT], "input_type": input_type}
+    return daemon.ask("POST", "/v2/embed", body).json()["embeddings"]["float"][0]
+
+
+def test_an_input_type_of_cohere_is_a_task(daemon):
+    for input_type, task in (("search_query", "retrieval.query"), ("search_document", "retrieval.passage")):
+        assert cohere(daemon, "jina", input_type) == openai(daemon, task=task)
+    # The model has no task for it.
+    assert cohere(daemon, "jina", "classification") == openai(daemon)
+
+
+@pytest.mark.parametrize(("input_type", "task"), [("clustering", "separation"), ("classification", "Classification")])
+def test_an_input_type_of_cohere_is_the_task_of_its_name(tmp_path, input_type, task):
+    model = tmp_path / "model"
+    shutil.copytree(ADAPTERS / "jina_v3", model)
+    config = json.loads((model / "config.json").read_text())
+    config["lora_adaptations"][2] = task
+    config["task_instructions"][task] = config["task_instructions"].pop("text-matching")
+    (model / "config.json").write_text(json.dumps(config))
+    with Daemon("--device", "native:CPU", models=(f"jina={model}",)) as running:
+        assert cohere(running, "jina", input_type) == openai(running, task=task)
 
 
 def test_a_role_has_its_task_and_unknown_ones_are_named(daemon):

@@ -9,6 +9,7 @@
 
 #include "core/json/read.h"
 #include "core/platform/files/folders.h"
+#include "core/text/ascii.h"
 #include "core/text/quote.h"
 #include "embedding/folder/refusals.h"
 
@@ -27,15 +28,35 @@ constexpr std::size_t kListMax = 16384;
 
 // Keys that matter only for training, or that describe the file. The adapter's tensors determine which layers and
 // matrices change.
-constexpr std::array<std::string_view, 21> kWithoutEffect{
-    "auto_mapping",    "base_model_class", "bias",           "corda_config",      "ensure_weight_tying",
-    "eva_config",      "exclude_modules",  "inference_mode", "layers_pattern",    "layers_to_transform",
-    "loftq_config",    "lora_dropout",     "lora_ga_config", "megatron_config",   "megatron_core",
-    "modules_to_save", "parent_library",   "peft_version",   "qalora_group_size", "revision",
-    "task_type"};
-constexpr std::array<std::string_view, 13> kRead{
-    "alpha_pattern", "base_model_name_or_path", "fan_in_fan_out", "init_lora_weights", "lora_alpha", "peft_type", "r",
-    "rank_pattern",  "runtime_config",          "target_modules", "use_dora",          "use_rslora", "lora_bias"};
+constexpr std::array<std::string_view, 20> kWithoutEffect{"auto_mapping",
+                                                          "base_model_class",
+                                                          "bias",
+                                                          "corda_config",
+                                                          "ensure_weight_tying",
+                                                          "eva_config",
+                                                          "inference_mode",
+                                                          "layers_pattern",
+                                                          "layers_to_transform",
+                                                          "loftq_config",
+                                                          "lora_dropout",
+                                                          "lora_ga_config",
+                                                          "megatron_config",
+                                                          "megatron_core",
+                                                          "modules_to_save",
+                                                          "parent_library",
+                                                          "peft_version",
+                                                          "qalora_group_size",
+                                                          "revision",
+                                                          "task_type"};
+constexpr std::array<std::string_view, 14> kRead{"alpha_pattern",     "base_model_name_or_path",
+                                                 "exclude_modules",   "fan_in_fan_out",
+                                                 "init_lora_weights", "lora_alpha",
+                                                 "peft_type",         "r",
+                                                 "rank_pattern",      "runtime_config",
+                                                 "target_modules",    "use_dora",
+                                                 "use_rslora",        "lora_bias"};
+// In place of a list: all linear layers.
+constexpr std::string_view kAllLinear = "all-linear";
 
 // Initialisations that leave the weights of the model as they are.
 constexpr std::array<std::string_view, 3> kInitialisations{"gaussian", "eva", "orthogonal"};
@@ -53,13 +74,8 @@ Result<double> read_positive(const Json& config, const char* key, double otherwi
                                         core::printable_json(*found), most));
 }
 
-// Names with other characters are regular expressions.
-bool is_plain_module(std::string_view name) {
-  if (name.starts_with('^')) name.remove_prefix(1);
-  return !name.empty() && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == '-';
-  });
+Status in_key(const Status& status, const path& file, std::string_view key) {
+  return status.with_context(fmt::format("{}: '{}'", platform::path_to_utf8(file), key));
 }
 
 Result<std::vector<AdapterConfig::Pattern>> read_patterns(const Json& config, const char* key, double most,
@@ -72,16 +88,13 @@ Result<std::vector<AdapterConfig::Pattern>> read_patterns(const Json& config, co
                         fmt::format("'{}' must be an object of at most {} numbers by their modules", key, kListMax));
   }
   for (const auto& [module, number] : found->members()) {
-    if (!is_plain_module(module)) {
-      return unsupported_file(file, fmt::format("'{}' has '{}': regular expressions are not supported in it, "
-                                                "supported are the names of modules",
-                                                key, printable(module)));
-    }
     if (!number.is_number() || !(number.get<double>() > 0) || number.get<double>() > most) {
       return invalid_file(file, fmt::format("'{}' has {} for '{}'; it must be a number above 0 and up to {}", key,
                                             core::printable_json(number), printable(module), most));
     }
-    patterns.push_back({module, number.get<double>()});
+    auto pattern = ModulePattern::make(module, ModulePattern::Scope::kEnd);
+    if (!pattern.ok()) return in_key(pattern.status(), file, key);
+    patterns.push_back({*std::move(pattern), number.get<double>()});
   }
   return patterns;
 }
@@ -117,17 +130,24 @@ Status check_kind(const Json& config, const path& file) {
   return {};
 }
 
-Status read_targets(const Json& config, const path& file, AdapterConfig& adapter) {
-  const Json* const found = core::find_member(config, "target_modules");
-  if (found == nullptr || found->is_string()) return {};
-  if (!found->is_array() || found->size() > kListMax)
-    return invalid_file(file, "'target_modules' must be a text or a list of texts");
-  auto& targets = adapter.targets.emplace();
-  for (const Json& one : *found) {
-    if (!one.is_string()) return invalid_file(file, "'target_modules' must be a text or a list of texts");
-    targets.push_back(one.text());
+// Returns std::nullopt without the key, and for "all-linear".
+Result<std::optional<AdapterConfig::Modules>> read_modules_of(const Json& config, const char* key, const path& file) {
+  const Json* const found = core::find_member(config, key);
+  if (found == nullptr) return std::optional<AdapterConfig::Modules>();
+  if (found->is_string()) {
+    if (core::equals_in_any_case(found->text(), kAllLinear)) return std::optional<AdapterConfig::Modules>();
+    auto pattern = ModulePattern::make(found->text(), ModulePattern::Scope::kWhole);
+    if (!pattern.ok()) return in_key(pattern.status(), file, key);
+    return std::optional<AdapterConfig::Modules>(*std::move(pattern));
   }
-  return {};
+  const auto wrong = [&] { return invalid_file(file, fmt::format("'{}' must be a text or a list of texts", key)); };
+  if (!found->is_array() || found->size() > kListMax) return wrong();
+  std::vector<std::string> names;
+  for (const Json& one : *found) {
+    if (!one.is_string()) return wrong();
+    names.push_back(one.text());
+  }
+  return std::optional<AdapterConfig::Modules>(std::move(names));
 }
 
 bool ends_as_module(std::string_view module, std::string_view name) {
@@ -135,36 +155,42 @@ bool ends_as_module(std::string_view module, std::string_view name) {
          (module.size() > name.size() && module.ends_with(name) && module[module.size() - name.size() - 1] == '.');
 }
 
-// Matches a module as PEFT's get_pattern_key() does.
-bool matches(const AdapterConfig::Pattern& pattern, std::string_view module) {
-  std::string_view wanted = pattern.module;
-  const bool is_whole = wanted.starts_with('^');
-  if (is_whole) wanted.remove_prefix(1);
-  if (module.size() < wanted.size() || (is_whole && module.size() != wanted.size())) return false;
-  const std::string_view end = module.substr(module.size() - wanted.size());
-  if (module.size() > wanted.size() && module[module.size() - wanted.size() - 1] != '.') return false;
-  return std::ranges::equal(wanted, end, [](char a, char b) { return a == '.' || a == b; });
+Result<bool> are_among(const AdapterConfig::Modules& modules, std::string_view module) {
+  if (const auto* const pattern = std::get_if<ModulePattern>(&modules)) return pattern->matches(module);
+  const auto& names = std::get<std::vector<std::string>>(modules);
+  return std::ranges::any_of(names, [&](const std::string& name) { return ends_as_module(module, name); });
 }
 
-double number_for(const std::vector<AdapterConfig::Pattern>& patterns, std::string_view module, double otherwise) {
-  const auto found = std::ranges::find_if(patterns, [&](const auto& one) { return matches(one, module); });
-  return found == patterns.end() ? otherwise : found->number;
+// Returns the number of the first pattern that matches, as PEFT's get_pattern_key() finds it.
+Result<double> number_for(const std::vector<AdapterConfig::Pattern>& patterns, std::string_view module,
+                          double otherwise) {
+  for (const auto& [pattern, number] : patterns) {
+    LB_ASSIGN_OR_RETURN(const bool matches, pattern.matches(module));
+    if (matches) return number;
+  }
+  return otherwise;
 }
 
 }  // namespace
 
-std::size_t AdapterConfig::rank_of(std::string_view module) const {
-  return static_cast<std::size_t>(number_for(ranks, module, rank));
+Result<std::size_t> AdapterConfig::rank_of(std::string_view module) const {
+  LB_ASSIGN_OR_RETURN(const double number, number_for(ranks, module, rank));
+  return static_cast<std::size_t>(number);
 }
 
-float AdapterConfig::scale_of(std::string_view module) const {
-  const auto of_module = static_cast<double>(rank_of(module));
-  return static_cast<float>(number_for(alphas, module, alpha) / (is_stabilized ? std::sqrt(of_module) : of_module));
+Result<float> AdapterConfig::scale_of(std::string_view module) const {
+  LB_ASSIGN_OR_RETURN(const std::size_t of_module, rank_of(module));
+  LB_ASSIGN_OR_RETURN(const double number, number_for(alphas, module, alpha));
+  const auto divisor = static_cast<double>(of_module);
+  return static_cast<float>(number / (is_stabilized ? std::sqrt(divisor) : divisor));
 }
 
-bool AdapterConfig::is_target(std::string_view module) const {
-  return !targets ||
-         std::ranges::any_of(*targets, [&](const std::string& name) { return ends_as_module(module, name); });
+Result<bool> AdapterConfig::is_target(std::string_view module) const {
+  if (excluded) {
+    LB_ASSIGN_OR_RETURN(const bool is_excluded, are_among(*excluded, module));
+    if (is_excluded) return false;
+  }
+  return targets ? are_among(*targets, module) : Result<bool>(true);
 }
 
 Result<AdapterConfig> read_adapter_config(const Json& config, const path& file) {
@@ -179,11 +205,12 @@ Result<AdapterConfig> read_adapter_config(const Json& config, const path& file) 
   LB_ASSIGN_OR_RETURN(adapter.ranks, read_patterns(config, "rank_pattern", kRankMax, file));
   for (const auto& [module, number] : adapter.ranks) {
     if (number == std::floor(number)) continue;
-    return invalid_file(
-        file, fmt::format("'rank_pattern' has {} for '{}'; it must be a whole number", number, printable(module)));
+    return invalid_file(file, fmt::format("'rank_pattern' has {} for '{}'; it must be a whole number", number,
+                                          printable(module.expression())));
   }
   LB_ASSIGN_OR_RETURN(adapter.alphas, read_patterns(config, "alpha_pattern", kAlphaMax, file));
-  LB_RETURN_IF_ERROR(read_targets(config, file, adapter));
+  LB_ASSIGN_OR_RETURN(adapter.targets, read_modules_of(config, "target_modules", file));
+  LB_ASSIGN_OR_RETURN(adapter.excluded, read_modules_of(config, "exclude_modules", file));
   return adapter;
 }
 

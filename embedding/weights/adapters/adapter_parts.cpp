@@ -124,9 +124,12 @@ class AdapterReader {
     const std::string& one = change.down.empty() ? (change.up.empty() ? change.lengths : change.up) : change.down;
     if (change.down.empty() || change.up.empty())
       return wrong(StatusCode::kInvalidModel, one, "is alone: a change has the two tensors A and B");
-    if (!config_.is_target(module)) {
-      return {StatusCode::kInvalidModel, fmt::format("{}: 'target_modules' does not have the module of the tensor '{}'",
-                                                     config_.file, printable(change.down))};
+    LB_ASSIGN_OR_RETURN(const bool is_target, config_.is_target(module));
+    if (!is_target) {
+      return {
+          StatusCode::kInvalidModel,
+          fmt::format("{}: 'target_modules' does not have the module of the tensor '{}', or 'exclude_modules' has it",
+                      config_.file, printable(change.down))};
     }
     const auto down = *adapter_.shape_of(change.down);
     const auto up = *adapter_.shape_of(change.up);
@@ -135,7 +138,8 @@ class AdapterReader {
     change.rank = static_cast<std::size_t>(down[0]);
     change.in = static_cast<std::size_t>(down[1]);
     change.out = static_cast<std::size_t>(up[0]);
-    if (const std::size_t rank = config_.rank_of(module); rank != change.rank) {
+    LB_ASSIGN_OR_RETURN(const std::size_t rank, config_.rank_of(module));
+    if (rank != change.rank) {
       return wrong(StatusCode::kInvalidModel, change.down,
                    fmt::format("has rank {}, but by {} it has rank {}", change.rank, config_.file, rank));
     }
@@ -145,7 +149,7 @@ class AdapterReader {
                    : config_.is_dora ? "has no lora_magnitude_vector, but 'use_dora' is true"
                                      : "has a lora_magnitude_vector, but 'use_dora' is false");
     }
-    change.scale = config_.scale_of(module);
+    LB_ASSIGN_OR_RETURN(change.scale, config_.scale_of(module));
     const auto tensor = names_.find(module + ".weight");
     if (!tensor && module.starts_with(kPooler)) return {};
     if (!tensor) {

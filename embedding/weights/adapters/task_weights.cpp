@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "embedding/weights/adapters/adapter_parts.h"
 #include "embedding/weights/adapters/matrices.h"
@@ -23,6 +26,7 @@ using core::StatusCode;
 // Tables with at most this many rows, such as those of token types, get a row for each task.
 constexpr std::size_t kFewRows = 1024;
 constexpr std::string_view kStackedDown = ".parametrizations.weight.0.lora_A";
+constexpr std::string_view kStackedWhole = ".parametrizations.weight.original";
 constexpr std::string_view kStackedUp = ".parametrizations.weight.0.lora_B";
 
 // A row-major matrix.
@@ -205,9 +209,26 @@ Status add_task_adapters(std::span<const TaskAdapterFile> adapters, ModelWeights
   return add(changed, adapters.size(), weights);
 }
 
+Status refuse_stacked_tasks(const ModelWeights& weights) {
+  for (const std::string& name : weights.names()) {
+    if (!name.ends_with(kStackedDown) && !name.ends_with(kStackedUp)) continue;
+    return {
+        StatusCode::kInvalidModel,
+        fmt::format("the weights have low-rank parts of tasks, such as '{}', but config.json names no tasks", name)};
+  }
+  return {};
+}
+
 Status add_stacked_tasks(const StackedTasks& stacked, ModelWeights& weights) {
   ChangedTensors changed;
-  for (const std::string& name : weights.names()) {
+  const std::vector<std::string> all = weights.names();
+  const std::set<std::string_view> names(all.begin(), all.end());
+  for (const std::string& name : all) {
+    if (name.ends_with(kStackedWhole)) {
+      const std::string module = name.substr(0, name.size() - kStackedWhole.size());
+      if (!names.contains(module + std::string(kStackedDown)))
+        return {StatusCode::kInvalidModel, fmt::format("the tensor '{}' has no low-rank parts", name)};
+    }
     if (!name.ends_with(kStackedDown)) continue;
     const std::string module = name.substr(0, name.size() - kStackedDown.size());
     const auto shape = weights.shape_of(module + ".weight");

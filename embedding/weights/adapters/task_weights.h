@@ -37,5 +37,7 @@ struct StackedTasks {
   float scale = 1;
 };
 [[nodiscard]] core::Status add_stacked_tasks(const StackedTasks& stacked, ModelWeights& weights);
+// Returns kInvalidModel if the weights have such parts, for models without tasks.
+[[nodiscard]] core::Status refuse_stacked_tasks(const ModelWeights& weights);
 
 }  // namespace latebind::embedding

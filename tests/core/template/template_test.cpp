@@ -217,9 +217,24 @@ TEST(TemplateTest, CountsTheStepsOfSlowOperationsBeforeTheyRun) {
       "{% set s = 'a' * 60000000 %}{{ s[::-1] | length }}",
       "{% set s = 'a' * 60000000 %}{{ s.split('a') | length }}",
       "{% set s = '\\n' * 60000000 %}{{ s.splitlines() | length }}",
+      // Two dictionaries with the same keys in opposite orders.
+      "{{ many == reversed }}",
+      "{{ many != reversed }}",
+      "{{ reversed in [many] }}",
+      "{{ [many] == [reversed] }}",
+      "{{ [many] < [reversed] }}",
+      "{{ [many].index(reversed) }}",
+      "{{ [many].count(reversed) }}",
+      "{% for i in range(2) %}{{ loop.changed(many if i else reversed) }}{% endfor %}",
   };
+  Members members;
+  for (int i = 0; i < 100'000; ++i)
+    members.emplace_back(Value::integer(i), Value::none());
+  Members backwards(members.rbegin(), members.rend());
+  const Variables dictionaries = {{"many", Value::dictionary(members)},
+                                  {"reversed", Value::dictionary(std::move(backwards))}};
   for (const std::string_view source : kSources) {
-    const auto result = rendered(source);
+    const auto result = rendered(source, dictionaries);
     ASSERT_FALSE(result.ok()) << source;
     EXPECT_EQ(result.status().code(), StatusCode::kTextTooLong) << source << ": " << result.status().to_string();
     EXPECT_THAT(std::string(result.status().message()), HasSubstr("steps")) << source;
@@ -230,6 +245,13 @@ TEST(TemplateTest, CountsTheStepsOfSlowOperationsBeforeTheyRun) {
       "{{ s.strip(' \\n') | length }} {{ s.count('abc') }} {{ 'aéz'[1] }}{{ 'aéz'[-1] }}");
   ASSERT_TRUE(usual.ok()) << usual.status().to_string();
   EXPECT_EQ(*usual, "True 2 400008 100000 éz");
+  const auto equal = rendered(
+      "{{ many == same }} {{ many != same }} {{ {'a': 1, 2: [{}]} == {2.0: [{}], 'a': true} }} {{ {'a': 1} == {'b': 1} "
+      "}} "
+      "{{ {'a': 1} == {'a': 2} }} {{ {} == {} }} {{ {} == [] }} {{ {'a': {}} == {'a': {}, 'b': 1} }}",
+      {dictionaries[0], {"same", Value::dictionary(std::move(members))}});
+  ASSERT_TRUE(equal.ok()) << equal.status().to_string();
+  EXPECT_EQ(*equal, "True False True False False True False False");
 }
 
 TEST(TemplateTest, HasNoDateWithoutAClock) {

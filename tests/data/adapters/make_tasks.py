@@ -3,8 +3,9 @@
 transformers computes of them.
 
 jina_v3 has the files of the published jina-embeddings-v3: transformers' JinaEmbeddingsV3Model has its tensors under the
-same names, except those of the tasks; the change of a task is added to the matrices here. adapters has one adapter of
-PEFT for each task. Needs torch, transformers and peft. Vectors are computed in float64. Usage: make_tasks.py
+same names, except those of the tasks; the change of a task is added to the matrices here. tasks and tasks_qwen3 have one
+adapter of PEFT for each task. "jina_v5" has the last tokens' vectors, as the published jina-embeddings-v5 pools them.
+Needs torch, transformers and peft. Vectors are computed in float64. Usage: make_tasks.py
 """
 import json
 import pathlib
@@ -25,6 +26,8 @@ TASKS = ["retrieval.query", "retrieval.passage", "text-matching"]
 RANK = 4
 ALPHA = 3
 ADAPTERS = {"retrieval": {"r": 4, "lora_alpha": 6}, "clustering": {"r": 2, "lora_alpha": 3, "use_rslora": True}}
+# The folders of adapters, and the networks that they change.
+TASK_FOLDERS = {"tasks": "eurobert", "tasks_qwen3": "qwen3"}
 
 
 def randomize(model):
@@ -35,10 +38,18 @@ def randomize(model):
             parameter.copy_(centre + 0.25 * torch.randn_like(parameter))
 
 
-def vectors_of(model, texts):
+def mean(states):
+    return states.mean(0)
+
+
+def last_unit(states):
+    return states[-1] / states[-1].norm()
+
+
+def vectors_of(model, texts, pool=mean):
     model = model.double().eval()
     with torch.no_grad():
-        found = [model(input_ids=torch.tensor([ids])).last_hidden_state[0].mean(0) for ids in texts]
+        found = [pool(model(input_ids=torch.tensor([ids])).last_hidden_state[0]) for ids in texts]
     return [[float(f"{x:.8g}") for x in vector] for vector in found]
 
 
@@ -108,12 +119,13 @@ def make_jina(texts):
     return expected
 
 
-def make_adapters(texts):
-    folder = HERE / "tasks"
+def make_adapters(texts, name):
+    """Returns the vectors of each task: means, and last tokens'."""
+    folder = HERE / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    base = DATA / "networks/eurobert"
-    expected = {}
+    base = DATA / "networks" / TASK_FOLDERS[name]
+    means, lasts = {}, {}
     for task, options in ADAPTERS.items():
         model = transformers.AutoModel.from_pretrained(base)
         adapted = peft.get_peft_model(model, peft.LoraConfig(**options, target_modules=["q_proj", "v_proj", "up_proj", "down_proj"]))
@@ -127,14 +139,18 @@ def make_adapters(texts):
         (place / "README.md").unlink(missing_ok=True)
         config = json.loads((place / "adapter_config.json").read_text(encoding="utf-8"))
         config["base_model_name_or_path"] = "nobody/tasks"
+        config["target_modules"].sort()
         write_json(place / "adapter_config.json", dict(sorted(config.items())))
-        expected[task] = vectors_of(adapted, texts)
-    return expected
+        means[task] = vectors_of(adapted, texts)
+        lasts[task] = vectors_of(adapted, texts, last_unit)
+    return means, lasts
 
 
 def main():
     texts = json.loads((DATA / "networks/expected.json").read_text(encoding="utf-8"))["ids"]
-    expected = {"jina_v3": make_jina(texts), "tasks": make_adapters(texts)}
+    expected = {"jina_v3": make_jina(texts), "jina_v5": {}}
+    expected["tasks"], expected["jina_v5"]["eurobert"] = make_adapters(texts, "tasks")
+    _, expected["jina_v5"]["qwen3"] = make_adapters(texts, "tasks_qwen3")
     text = json.dumps({"transformers": transformers.__version__, "vectors": expected}, separators=(",", ":"))
     (HERE / "expected_tasks.json").write_text(text + "\n", encoding="utf-8")
 

@@ -25,6 +25,8 @@ SIZES = {"vocab_size": 45, "max_position_embeddings": 64, "hidden_size": 32, "nu
 NO_HEAD_DIM = {key: value for key, value in SIZES.items() if key != "head_dim"} | {"vocab_size": 280}
 ROPE = {"rope_parameters": {"rope_type": "default", "rope_theta": 300.0}}
 LENGTH = 40
+# The frame of this one leaves room for nothing but the longest query.
+LENGTHS = {"qwen3": 56}
 
 FIRST = '{{ messages | selectattr("role", "eq", "ROLE") | map(attribute="content") | first'
 JUDGE = (
@@ -90,7 +92,7 @@ def write_tokenizer(folder, template):
     if folder.name == "qwen2":
         return write_qwen2_tokenizer(folder, template)
     shutil.copyfile(TINY / "f32/tokenizer.json", folder / "tokenizer.json")
-    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": LENGTH, "pad_token": "[PAD]",
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": LENGTHS.get(folder.name, LENGTH), "pad_token": "[PAD]",
               "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}  # fmt: skip
     if template is not None:
         config["chat_template"] = template

@@ -150,7 +150,8 @@ TEST(AdapterFolderTest, OtherKindsAndOptionsAreRefusedByTheirNames) {
   refused("target_parameters", json::array({"x"}), "'target_parameters'");
   refused("use_qalora", true, "'use_qalora' is true");
   refused("lora_bias", true, "'lora_bias' is true");
-  refused("rank_pattern", json{{"(a|b)", 2}}, "'rank_pattern' has '(a|b)'");
+  refused("rank_pattern", json{{"(?P<a>b)", 2}}, "'rank_pattern': the regular expression '(?P<a>b)' has '(?P'");
+  refused("target_modules", "[[:alpha:]]+", "'target_modules': the regular expression '[[:alpha:]]+' has '[['");
   refused("a_new_option", 3, "'a_new_option' is 3");
 }
 
@@ -166,6 +167,10 @@ TEST(AdapterFolderTest, ContradictionsAreErrorsThatNameKeyOrTensor) {
   invalid("use_dora", true, "has no lora_magnitude_vector");
   invalid("target_modules", json::array({"key"}), "'target_modules' does not have the module of the tensor");
   invalid("target_modules", 3, "'target_modules' must be");
+  invalid("target_modules", "x", "'target_modules' does not have the module of the tensor");
+  invalid("target_modules", ".*layer\\.0\\..*", "'target_modules' does not have the module of the tensor");
+  invalid("exclude_modules", ".*layer\\.1\\..*", "or 'exclude_modules' has it");
+  invalid("exclude_modules", json::array({"query"}), "or 'exclude_modules' has it");
   invalid("rank_pattern", json{{"query", 0}}, "'rank_pattern' has 0");
   invalid("base_model_name_or_path", nullptr, "'base_model_name_or_path' is missing");
   const AdapterFolder other("plain");
@@ -222,7 +227,15 @@ TEST(AdapterFolderTest, KeysOfTheScaleCount) {
     EXPECT_NE(vectors(folder), same) << key;
   }
   for (const auto& [key, value] : std::initializer_list<std::pair<const char*, json>>{
-           {"lora_dropout", 0.5}, {"fan_in_fan_out", true}, {"inference_mode", false}, {"target_modules", "x"}}) {
+           {"lora_dropout", 0.5},
+           {"fan_in_fan_out", true},
+           {"inference_mode", false},
+           {"target_modules", "All-Linear"},
+           // The same modules and numbers, as regular expressions.
+           {"target_modules", "layers\\.[01]\\.(self_attn|mlp)\\..*_proj"},
+           {"exclude_modules", ".*embed.*"},
+           {"alpha_pattern", {{"d[a-z]+_proj", 20}, {"layers\\.0\\..*(v)_proj", 3.5}}},
+           {"rank_pattern", {{"^layers.0.*o_proj", 6}, {"(k|x)_proj", 2}, {"1.mlp.up_proj", 3}}}}) {
     const AdapterFolder folder("patterns");
     folder.set(key, value);
     EXPECT_EQ(vectors(folder), same) << key;

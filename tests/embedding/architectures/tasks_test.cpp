@@ -54,15 +54,16 @@ void expect_row(const std::vector<double>& vectors, std::size_t row, const json&
 }
 
 // A copy of a network with adapters of tasks beside it.
-void write_tasks(const testing::ScratchFolder& scratch) {
-  const auto base = testing::data_folder() / "networks/eurobert";
+void write_tasks(const testing::ScratchFolder& scratch, const std::string& network = "eurobert",
+                 const std::string& tasks = "tasks") {
+  const auto base = testing::data_folder() / "networks" / network;
   for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
                            "modules.json", "sentence_bert_config.json", "1_Pooling/config.json"})
     scratch.write(file, testing::read_file(base / file));
   for (const char* task : {"retrieval", "clustering"}) {
     for (const char* file : {"adapter_config.json", "adapter_model.safetensors"}) {
       const std::string name = std::string("adapters/") + task + "/" + file;
-      scratch.write(name, testing::read_file(adapters_data() / "tasks" / name));
+      scratch.write(name, testing::read_file(adapters_data() / tasks / name));
     }
   }
 }
@@ -114,6 +115,67 @@ TEST(TasksTest, AdaptersInFoldersAreTasks) {
                 HasSubstr("'task_names' must be a list of texts"))
         << wrong;
   }
+}
+
+// The published jina-embeddings-v5: a class of its own pools the last token's vector.
+TEST(TasksTest, JinaV5IsQwen3OrEuroBertWithAdaptersOfTasks) {
+  for (const auto& [network, folder] : {std::pair{"eurobert", "tasks"}, std::pair{"qwen3", "tasks_qwen3"}}) {
+    const testing::ScratchFolder scratch;
+    write_tasks(scratch, network, folder);
+    std::filesystem::remove_all(scratch.path() / "1_Pooling");
+    scratch.write("modules.json", R"([{"idx": 0, "name": "transformer", "path": "", "type": "custom_st.Transformer",)"
+                                  R"( "kwargs": ["task", "truncate_dim"]}])");
+    scratch.write("config_sentence_transformers.json",
+                  R"({"prompts": {"query": "Query: ", "document": "Document: "}, "default_prompt_name": "document"})");
+    scratch.set("config.json", "model_type", "jina_embeddings_v5");
+    scratch.set("config.json", "architectures", json::array({"JinaEmbeddingsV5Model"}));
+    scratch.set("config.json", "task_names", json::array({"retrieval", "clustering"}));
+    if (std::string_view(network) == "eurobert") scratch.set("config.json", "is_decoder", false);
+    const auto opened = ModelFolder::open(scratch.path());
+    ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+    const Prompts& prompts = opened->documents().input.prompts;
+    EXPECT_THAT(prompts.tasks.names, ElementsAre("retrieval", "clustering"));
+    EXPECT_EQ(*prompts.choose({.task = "clustering"}), "Document: ");
+    EXPECT_EQ(*prompts.choose({}, TextRole::kQuery), "Query: ");
+    EXPECT_EQ(*prompts.tasks.choose({}, TextRole::kQuery), 1U);
+    EXPECT_EQ(prompts.choose({}).status().code(), StatusCode::kInvalidArgument);
+    const auto graph = make_graph(opened->documents());
+    ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+    const std::size_t count = texts_of_networks().size();
+    for (std::size_t number = 1; number <= 2; ++number) {
+      const auto vectors = vectors_with_tasks(*graph, std::vector<double>(count, static_cast<double>(number)));
+      for (std::size_t row = 0; row < count; ++row)
+        expect_row(vectors, row, expected_of_tasks()["jina_v5"][network][prompts.tasks.names[number - 1]][row]);
+    }
+    scratch.set("config.json", "task_names", nullptr);
+    EXPECT_THAT(ModelFolder::open(scratch.path()).status().to_string(), HasSubstr("custom_st.Transformer"));
+    std::filesystem::remove_all(scratch.path() / "adapters");
+    scratch.set("config.json", "task_names", json::array({"retrieval"}));
+    EXPECT_THAT(ModelFolder::open(scratch.path()).status().to_string(), HasSubstr("there is no adapters/retrieval/"));
+  }
+}
+
+TEST(TasksTest, JinaV5SaysWhichNetworkItIs) {
+  const testing::ScratchFolder scratch;
+  write_tasks(scratch);
+  scratch.set("config.json", "model_type", "jina_embeddings_v5");
+  scratch.set("config.json", "task_names", json::array({"retrieval", "clustering"}));
+  scratch.set("config.json", "head_dim", nullptr);
+  EXPECT_THAT(ModelFolder::open(scratch.path()).status().to_string(),
+              HasSubstr("neither 'is_decoder' nor 'head_dim' says whether"));
+  scratch.set("config.json", "is_decoder", "no");
+  EXPECT_THAT(ModelFolder::open(scratch.path()).status().to_string(), HasSubstr("must be true or false"));
+}
+
+// The published folders with one merged adapter keep the list of tasks.
+TEST(TasksTest, TaskNamesWithoutAdaptersHaveNoEffect) {
+  const testing::ScratchFolder scratch;
+  write_tasks(scratch);
+  std::filesystem::remove_all(scratch.path() / "adapters");
+  scratch.set("config.json", "task_names", json::array({"retrieval", "clustering"}));
+  const auto opened = ModelFolder::open(scratch.path());
+  ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+  EXPECT_THAT(opened->documents().input.prompts.tasks.names, ::testing::IsEmpty());
 }
 
 // The table of words is changed by the one as a table and by the other as a matrix, whose sizes are exchanged.
@@ -185,8 +247,36 @@ TEST(TasksTest, KeysOfTheNetworkCount) {
   EXPECT_TRUE(status_with("lora_alpha", 2).ok());
   EXPECT_EQ(status_with("lora_alpha", 0).code(), StatusCode::kInvalidModel);
   EXPECT_THAT(status_with("lora_rank", 5).to_string(), HasSubstr("lora_A"));
-  EXPECT_THAT(status_with("lora_adaptations", json::array({"a"})).to_string(), HasSubstr("lora_A"));
+  EXPECT_THAT(status_with("lora_adaptations", json::array({"a"})).to_string(),
+              HasSubstr("which is not among 'lora_adaptations'"));
   EXPECT_EQ(status_with("lora_adaptations", 3).code(), StatusCode::kInvalidModel);
+  EXPECT_EQ(status_with("lora_alpha", "3").code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(status_with("lora_adaptations", json::array({"a", "b", "a"})).to_string(), HasSubstr("has 'a' twice"));
+  EXPECT_THAT(status_with("lora_adaptations", nullptr).to_string(), HasSubstr("'lora_adaptations' is missing"));
+  EXPECT_THAT(status_with("lora_scale", 2).to_string(), HasSubstr("'lora_scale' is not supported"));
+  EXPECT_EQ(status_with("truncate_dim", 16).code(), StatusCode::kUnsupported);
+  const json instructions = config["task_instructions"];
+  EXPECT_TRUE(status_with("task_instructions", nullptr).ok());
+  for (const auto& [task, text, words] : std::initializer_list<std::tuple<const char*, json, const char*>>{
+           {"separation", "x", "'task_instructions' has 'separation', which is not among 'lora_adaptations'"},
+           {"text-matching", 5, "'task_instructions' has 5 for 'text-matching', which must be a text"}}) {
+    json changed = instructions;
+    changed[task] = text;
+    EXPECT_THAT(status_with("task_instructions", changed).to_string(), HasSubstr(words));
+  }
+  EXPECT_THAT(status_with("task_instructions", {{"text-matching", ""}}).to_string(),
+              HasSubstr("'task_instructions' has no 'retrieval.query'"));
+  EXPECT_EQ(status_with("task_instructions", "x").code(), StatusCode::kInvalidModel);
+  json without = config;
+  for (const char* key : {"lora_adaptations", "task_instructions"})
+    without.erase(key);
+  without["architectures"] = {"XLMRobertaModel"};
+  scratch.write("config.json", without.dump());
+  scratch.write("modules.json", testing::read_file(testing::data_folder() / "tiny-bert/f32/modules.json"));
+  const auto folder = ModelFolder::open(scratch.path());
+  ASSERT_TRUE(folder.ok()) << folder.status().to_string();
+  EXPECT_THAT(make_graph(folder->documents()).status().to_string(),
+              HasSubstr("the weights have low-rank parts of tasks, such as"));
   EXPECT_EQ(status_with("rotary_emb_interleaved", true).code(), StatusCode::kUnsupported);
   EXPECT_EQ(status_with("rotary_emb_scale_base", 512.0).code(), StatusCode::kUnsupported);
   EXPECT_EQ(status_with("load_trained_adapters", false).code(), StatusCode::kUnsupported);

@@ -73,6 +73,17 @@ TEST_F(CohereTest, AnInputTypeIsARole) {
   EXPECT_NE(vector_for("search_document"), vector_for("search_query"));
 }
 
+TEST_F(CohereTest, AnInputTypeIsThePromptOfItsName) {
+  ToyServer server(prompt_model(R"({"prompts":{"Classification":"the ","clustering":"a dog "}})"));
+  const auto vector_for = [&](const char* input_type) {
+    return json_of(
+        server.post_json("/v2/embed", {{"texts", {"cat"}}, {"input_type", input_type}}))["embeddings"]["float"][0];
+  };
+  expect_near(vector_for("classification"), ToyServer::vector_of({2, 9, 11, 3}));
+  EXPECT_NE(vector_for("clustering"), vector_for("classification"));
+  EXPECT_NE(vector_for("clustering"), vector_for("search_query"));
+}
+
 TEST_F(CohereTest, LongerTextsAreCutWhereTheRequestSays) {
   ToyServer server;
   std::string words = "a dog";
