@@ -108,8 +108,8 @@ void* prepare_output(lbb_output* output, std::int32_t type, const std::int64_t* 
       return wrong(fmt::format("is {}, but the run gives {}", core::name_of(info.type),
                                core::name_of(static_cast<core::ElementType>(type))));
     }
-    auto shape = shape_of(fmt::format("output '{}'", info.name), dims, rank);
-    if (!shape.ok()) return refuse(shape.status());
+    auto shape = shape_of("its shape", dims, rank);
+    if (!shape.ok()) return wrong(fmt::format("is given wrongly: {}", shape.status().message()));
     if (!shape->is_static() || !info.shape.accepts(*shape)) {
       return wrong(fmt::format("has shape {}, but the run gives {}", info.shape.to_string(), shape->to_string()));
     }
