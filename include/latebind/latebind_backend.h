@@ -14,9 +14,9 @@
  * - Errors. A slot that can fail returns an lbb_code and describes the error with lbb_host.fail(), at most once.
  *   Exceptions and longjmp must not leave a slot. A plug-in does not end the process and does not write to standard
  *   output or standard error; it has lbb_host.log().
- * - Ownership. Each side frees what it allocates. Pointers that a slot receives are valid until the slot returns, unless
- *   a comment says otherwise; a plug-in that needs them longer copies what they point to. Pointers in structs that a
- *   plug-in fills belong to the plug-in, and the comment says how long they must be valid.
+ * - Ownership. Each side frees what it allocates. Pointers that a slot receives are valid until the slot returns,
+ * unless a comment says otherwise; a plug-in that needs them longer copies what they point to. Pointers in structs that
+ * a plug-in fills belong to the plug-in, and the comment says how long they must be valid.
  * - Threads. The host calls slots from any of its threads, and several at once, also for one object, unless a comment
  *   says otherwise. It destroys an object only when no slot is running on it, and never uses it afterwards. A plug-in
  *   may call functions of the host from any thread, but passes the objects that a slot received (errors, sinks,
@@ -200,8 +200,8 @@ typedef struct lbb_device {
   int32_t static_shapes;    /* 1: models must be compiled for fixed input shapes */
   /* 1: the device is not in this machine, but models can be compiled for it. */
   int32_t is_virtual;
-  const char* missing;    /* virtual: what to install before compiling; NULL when nothing is missing */
-  int32_t is_emulated;    /* virtual: models can also run here, slowly, for checking results */
+  const char* missing;          /* virtual: what to install before compiling; NULL when nothing is missing */
+  int32_t is_emulated;          /* virtual: models can also run here, slowly, for checking results */
   const lbb_pair* const* facts; /* what else is reported, such as the driver. Keys are CamelCase words */
   size_t fact_count;
 } lbb_device;
@@ -257,8 +257,8 @@ typedef struct lbb_graph_output {
   uint32_t node;
 } lbb_graph_output;
 
-/* A network at the level of layers. Nodes are in an order in which they can be computed. The inputs of the model are the
- * nodes "input", in their order. Valid until the slot that received it returns. */
+/* A network at the level of layers. Nodes are in an order in which they can be computed. The inputs of the model are
+ * the nodes "input", in their order. Valid until the slot that received it returns. */
 typedef struct lbb_graph {
   size_t struct_size;
   uint32_t operators; /* the version of the operators: LBB_OPERATORS of the host */
@@ -330,17 +330,17 @@ typedef struct lbb_tensor_info {
 typedef struct lbb_active {
   size_t struct_size;
   int32_t precision;
-  uint32_t threads;          /* 0 when unknown */
-  uint32_t requests;         /* the largest number of runs that may execute at once; 0 is an error */
-  const char* device;        /* lbb_device.name */
-  const char* full_name;     /* lbb_device.full_name */
-  const char* library_file;  /* the vendor's library; may be NULL: the plug-in itself */
-  const char* runtime_version; /* may be NULL: lbb_table.version */
+  uint32_t threads;                     /* 0 when unknown */
+  uint32_t requests;                    /* the largest number of runs that may execute at once; 0 is an error */
+  const char* device;                   /* lbb_device.name */
+  const char* full_name;                /* lbb_device.full_name */
+  const char* library_file;             /* the vendor's library; may be NULL: the plug-in itself */
+  const char* runtime_version;          /* may be NULL: lbb_table.version */
   const lbb_tensor_info* const* inputs; /* in the model's order */
   size_t input_count;
   const lbb_tensor_info* const* outputs;
   size_t output_count;
-  int32_t keeps_weights; /* 1: lbb_host.weight()'s memory is still read; 0: the host may release it */
+  int32_t keeps_weights;      /* 1: lbb_host.weight()'s memory is still read; 0: the host may release it */
   int32_t leaves_padding_out; /* 1: padding costs nothing: tokens that a mask leaves out are not computed */
   int32_t compiles_nothing;   /* 1: loading is not worth caching */
   uint64_t nodes;             /* of the model; 0 when unknown */
@@ -366,11 +366,11 @@ typedef struct lbb_tensor {
 typedef struct lbb_run {
   size_t struct_size;
   /* The time on CLOCK_MONOTONIC (Windows: QueryPerformanceCounter as nanoseconds) at which the caller stops waiting; 0:
-   * never. A plug-in that can stop then returns LBB_DEADLINE_EXCEEDED. One that cannot ignores it: the host abandons the
-   * run, keeps everything that the run may touch, and counts the device as hung if it does not return. */
+   * never. A plug-in that can stop then returns LBB_DEADLINE_EXCEEDED. One that cannot ignores it: the host abandons
+   * the run, keeps everything that the run may touch, and counts the device as hung if it does not return. */
   int64_t deadline_ns;
-  /* Returns 1 when nobody needs the result any more. A plug-in that can stop then returns LBB_CANCELLED soon. Cheap, for
-   * any thread, until the slot returns. May be NULL. */
+  /* Returns 1 when nobody needs the result any more. A plug-in that can stop then returns LBB_CANCELLED soon. Cheap,
+   * for any thread, until the slot returns. May be NULL. */
   int32_t (*is_cancelled)(const struct lbb_run* run);
   /* The number of runs that the caller makes at the same time, this one included; 0: unknown. */
   uint32_t side_by_side;
@@ -418,8 +418,8 @@ typedef struct lbb_table {
   /* Fills `active`. Cheap; the answer does not change. */
   lbb_code (*describe_executable)(lbb_executable* executable, lbb_active* active, lbb_error* error);
   /* Runs the model once. The host has checked counts, types and shapes against lbb_active, and calls at most
-   * lbb_active.requests runs of one executable at once. On an error the outputs are unspecified and the executable stays
-   * usable. */
+   * lbb_active.requests runs of one executable at once. On an error the outputs are unspecified and the executable
+   * stays usable. */
   lbb_code (*execute)(lbb_executable* executable, const lbb_tensor* const* inputs, size_t input_count,
                       lbb_output* const* outputs, size_t output_count, const lbb_run* run, lbb_error* error);
   void (*destroy_executable)(lbb_executable* executable);
@@ -444,8 +444,7 @@ typedef struct lbb_table {
   /* Loads a blob. The bytes come from a file that may be damaged or hostile. They stay valid until
    * destroy_executable() returns, unless lbb_active.keeps_weights is 0. */
   lbb_code (*load_blob)(lbb_backend* backend, const void* data, uint64_t size, const lbb_blob_label* label,
-                        const char* device, const lbb_options* options, lbb_executable** executable,
-                        lbb_error* error);
+                        const char* device, const lbb_options* options, lbb_executable** executable, lbb_error* error);
   /* Writes the blob of a loaded model, so that it need not be compiled again; load_blob() of it computes the same
    * results, bit for bit. Called at most once, possibly while runs execute. */
   lbb_code (*export_blob)(lbb_executable* executable, lbb_bytes* bytes, const char** compatibility, lbb_error* error);
