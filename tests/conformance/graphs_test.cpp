@@ -11,31 +11,36 @@
 #include <vector>
 
 #include "core/platform/environment.h"
+#include "kit/networks/batches.h"
+#include "kit/networks/graph_model.h"
+#include "kit/networks/random_encoder.h"
+#include "kit/networks/small_encoder.h"
+#include "kit/reference/evaluator.h"
+#include "kit/run_graph.h"
 #include "tests/conformance/conformance.h"
-#include "tests/core/graph/graph_model.h"
-#include "tests/core/graph/random_encoder.h"
+#include "tests/support/encoders_to_draw.h"
 
 namespace latebind::test {
 namespace {
 
 using graph::ActivationFunction;
 using graph::PoolingMode;
-using graph::testing::EncoderShape;
-using graph::testing::Inputs;
-using graph::testing::model_of;
-using graph::testing::Outcome;
-using graph::testing::SmallGraphOptions;
+using kit::EncoderShape;
+using kit::Inputs;
+using kit::model_of;
+using kit::Outcome;
+using kit::SmallGraphOptions;
 using std::chrono::milliseconds;
 
 core::Model small_model() {
-  return model_of(*graph::testing::small_graph());
+  return model_of(*kit::small_graph());
 }
 
 // What the operators mean, on a model's graph.
 testing::AssertionResult gives_what_it_means(const Outcome& outcome, const core::Model& model, const Inputs& inputs,
                                              double distance) {
   if (!outcome.status.ok()) return testing::AssertionFailure() << outcome.status.to_string();
-  const auto wanted = graph::testing::evaluate(*model.graph()->graph, inputs);
+  const auto wanted = kit::evaluate(*model.graph()->graph, inputs);
   if (outcome.shape != *Shape::make(wanted.shape)) {
     return testing::AssertionFailure() << "the shape is " << outcome.shape.to_string();
   }
@@ -56,11 +61,11 @@ EncoderShape slow_shape() {
 Inputs slow_batch() {
   const auto edge = std::stoul(platform::environment("LATEBIND_CONFORMANCE_EDGE").value_or("512"));
   std::mt19937 chance(1);
-  return graph::testing::draw_batch(chance, std::vector<std::int64_t>(edge * edge / 2048, edge < 64 ? 128 : 512), 50);
+  return kit::draw_batch(chance, std::vector<std::int64_t>(edge * edge / 2048, edge < 64 ? 128 : 512), 50);
 }
 Inputs quick_batch() {
   std::mt19937 chance(2);
-  return graph::testing::draw_batch(chance, {2, 1}, 50);
+  return kit::draw_batch(chance, {2, 1}, 50);
 }
 
 }  // namespace
@@ -68,7 +73,7 @@ Inputs quick_batch() {
 std::unique_ptr<core::Executable> GraphConformanceTest::load_slow(unsigned requests) const {
   core::CompileOptions compile;
   compile.requests = requests;
-  return load(model_of(*graph::testing::encoder(slow_shape())), compile);
+  return load(model_of(*kit::encoder(slow_shape())), compile);
 }
 
 namespace {
@@ -114,13 +119,13 @@ TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
       {.short_convolution = 3},
       {.chosen = 2},
   };
-  const std::size_t count = std::max(kWithAll, graph::testing::encoders_to_draw(all.size()));
+  const std::size_t count = std::max(kWithAll, test::encoders_to_draw(all.size()));
   for (const SmallGraphOptions& options : std::span(all).first(count)) {
-    const core::Model model = model_of(*graph::testing::small_graph(options));
+    const core::Model model = model_of(*kit::small_graph(options));
     const auto executable = load(model);
     ASSERT_NE(executable, nullptr);
-    const auto batch = graph::testing::small_batch();
-    EXPECT_TRUE(gives_what_it_means(graph::testing::run(*executable, batch), model, batch, 2e-6));
+    const auto batch = kit::small_batch();
+    EXPECT_TRUE(gives_what_it_means(kit::run(*executable, batch), model, batch, 2e-6));
   }
 }
 
@@ -128,19 +133,19 @@ TEST_P(GraphConformanceTest, ComputesEncodersOfAnySize) {
   std::mt19937 chance(20);
   std::mt19937 more(21);
   std::mt19937 latest(22);
-  for (std::size_t i = 0; i < graph::testing::encoders_to_draw(12); ++i) {
-    EncoderShape shape = graph::testing::draw_shape(chance);
-    graph::testing::draw_more(more, shape);
-    graph::testing::draw_latest(latest, shape);
+  for (std::size_t i = 0; i < test::encoders_to_draw(12); ++i) {
+    EncoderShape shape = kit::draw_shape(chance);
+    kit::draw_biases_and_experts(more, shape);
+    kit::draw_convolution_and_disentangled(latest, shape);
     shape.pooled = true;  // what a text's padding has is the vendor's affair
-    const core::Model model = model_of(*graph::testing::encoder(shape));
+    const core::Model model = model_of(*kit::encoder(shape));
     const auto executable = load(model);
     ASSERT_NE(executable, nullptr);
     std::vector<std::int64_t> lengths;
     for (std::size_t text = 0; text < 1 + chance() % 5; ++text)
       lengths.push_back(1 + static_cast<std::int64_t>(chance() % 60));
-    const Inputs batch = graph::testing::draw_batch(chance, lengths, shape.vocabulary);
-    EXPECT_TRUE(gives_what_it_means(graph::testing::run(*executable, batch), model, batch, 3e-5))
+    const Inputs batch = kit::draw_batch(chance, lengths, shape.vocabulary);
+    EXPECT_TRUE(gives_what_it_means(kit::run(*executable, batch), model, batch, 3e-5))
         << shape.heads << " heads, " << shape.hidden << " wide";
   }
 }
@@ -169,8 +174,8 @@ TEST_P(GraphConformanceTest, WritesIntoTheCallersMemory) {
   const core::Model model = small_model();
   const auto executable = load(model);
   ASSERT_NE(executable, nullptr);
-  const auto batch = graph::testing::small_batch();
-  const Outcome wanted = graph::testing::run(*executable, batch);
+  const auto batch = kit::small_batch();
+  const Outcome wanted = kit::run(*executable, batch);
   std::vector<Tensor<std::int64_t>> tensors;
   for (const auto& info : executable->inputs()) {
     const auto& given = batch.at(info.name);
@@ -212,7 +217,7 @@ TEST_P(GraphConformanceTest, SaysWhoAnswers) {
 }
 
 TEST_P(GraphConformanceTest, ServesEightThreadsAtOnceOnOneExecutable) {
-  const core::Model model = model_of(*graph::testing::encoder({.hidden = 24, .heads = 3}));
+  const core::Model model = model_of(*kit::encoder({.hidden = 24, .heads = 3}));
   core::CompileOptions options;
   options.requests = 3;
   const auto executable = load(model, options);
@@ -221,10 +226,10 @@ TEST_P(GraphConformanceTest, ServesEightThreadsAtOnceOnOneExecutable) {
   for (unsigned t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       std::mt19937 chance(t);
-      for (std::size_t i = 0; i < graph::testing::encoders_to_draw(15); ++i) {
+      for (std::size_t i = 0; i < test::encoders_to_draw(15); ++i) {
         // Every thread has shapes of its own, so that a mixed-up request shows.
-        const Inputs batch = graph::testing::draw_batch(chance, {t + 1, static_cast<std::int64_t>(i) + 1}, 50, t % 3);
-        EXPECT_TRUE(gives_what_it_means(graph::testing::run(*executable, batch), model, batch, 3e-5));
+        const Inputs batch = kit::draw_batch(chance, {t + 1, static_cast<std::int64_t>(i) + 1}, 50, t % 3);
+        EXPECT_TRUE(gives_what_it_means(kit::run(*executable, batch), model, batch, 3e-5));
       }
     });
   }
@@ -234,31 +239,30 @@ TEST_P(GraphConformanceTest, ServesEightThreadsAtOnceOnOneExecutable) {
 
 TEST_P(GraphConformanceTest, ExecutableOutlivesBackendAndModel) {
   const core::Model model = small_model();
-  const auto batch = graph::testing::small_batch();
+  const auto batch = kit::small_batch();
   std::unique_ptr<core::Executable> executable = load(small_model());
   ASSERT_NE(executable, nullptr);
   backend_.reset();
-  EXPECT_TRUE(gives_what_it_means(graph::testing::run(*executable, batch), model, batch, 2e-6));
+  EXPECT_TRUE(gives_what_it_means(kit::run(*executable, batch), model, batch, 2e-6));
 }
 
 TEST_P(GraphConformanceTest, HoldsADeadlineAndServesOthersMeanwhile) {
-  const core::Model model = model_of(*graph::testing::encoder(slow_shape()));
+  const core::Model model = model_of(*kit::encoder(slow_shape()));
   const auto executable = load_slow(3);
   ASSERT_NE(executable, nullptr);
   const Inputs slow = slow_batch();
   const Inputs quick = quick_batch();
   for (int i = 0; i < 2; ++i) {
     const auto limits = within(milliseconds(20));
-    const Outcome ended = graph::testing::run(*executable, slow, limits);
+    const Outcome ended = kit::run(*executable, slow, limits);
     const auto now = std::chrono::steady_clock::now();
     EXPECT_EQ(ended.status.code(), StatusCode::kDeadlineExceeded) << ended.status.to_string();
     EXPECT_GE(now, *limits.deadline);
     EXPECT_LT(now, *limits.deadline + std::chrono::seconds(2)) << "at once, whatever the vendor does";
-    EXPECT_TRUE(gives_what_it_means(graph::testing::run(*executable, quick), model, quick, 3e-5));
+    EXPECT_TRUE(gives_what_it_means(kit::run(*executable, quick), model, quick, 3e-5));
   }
-  EXPECT_EQ(graph::testing::run(*executable, quick, within(milliseconds(-1))).status.code(),
-            StatusCode::kDeadlineExceeded);
-  EXPECT_OK(graph::testing::run(*executable, quick, within(std::chrono::minutes(10))).status);
+  EXPECT_EQ(kit::run(*executable, quick, within(milliseconds(-1))).status.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_OK(kit::run(*executable, quick, within(std::chrono::minutes(10))).status);
 }
 
 TEST_P(GraphConformanceTest, ReturnsAtOnceWhenItIsCancelled) {
@@ -268,14 +272,14 @@ TEST_P(GraphConformanceTest, ReturnsAtOnceWhenItIsCancelled) {
   core::RunOptions options;
   options.cancellation = core::Cancellation::create();
   std::thread running([&] {
-    const Outcome ended = graph::testing::run(*executable, slow_batch(), options);
+    const Outcome ended = kit::run(*executable, slow_batch(), options);
     EXPECT_EQ(ended.status.code(), StatusCode::kCancelled) << ended.status.to_string();
   });
   std::this_thread::sleep_for(milliseconds(50));  // some time into the run, or before it
   options.cancellation.request();
   running.join();
-  EXPECT_EQ(graph::testing::run(*executable, quick, options).status.code(), StatusCode::kCancelled);
-  EXPECT_OK(graph::testing::run(*executable, quick).status);
+  EXPECT_EQ(kit::run(*executable, quick, options).status.code(), StatusCode::kCancelled);
+  EXPECT_OK(kit::run(*executable, quick).status);
 }
 
 TEST_P(GraphConformanceTest, GivesUpWaitingForARequestAtTheDeadline) {
@@ -284,17 +288,17 @@ TEST_P(GraphConformanceTest, GivesUpWaitingForARequestAtTheDeadline) {
   const Inputs quick = quick_batch();
   std::atomic<bool> done{false};
   std::thread occupant([&] {
-    EXPECT_OK(graph::testing::run(*executable, slow_batch()).status);
+    EXPECT_OK(kit::run(*executable, slow_batch()).status);
     done = true;
   });
   // Until the occupant has the request, runs succeed, or are too slow themselves on a busy machine.
   Status status;
   do {
-    status = graph::testing::run(*executable, quick, within(milliseconds(20))).status;
+    status = kit::run(*executable, quick, within(milliseconds(20))).status;
   } while (status.code() != StatusCode::kBusy && !done);
   EXPECT_EQ(status.code(), StatusCode::kBusy) << status.to_string();
   occupant.join();
-  EXPECT_OK(graph::testing::run(*executable, quick).status);
+  EXPECT_OK(kit::run(*executable, quick).status);
 }
 
 }  // namespace

@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "backends/native/memory/buffer.h"
+#include "kit/networks/small_encoder.h"
+#include "kit/reference/evaluator.h"
 #include "support.h"
 
 namespace latebind::native {
@@ -84,7 +86,7 @@ Distance distance_by_rounding(const graph::Graph& graph, const Array& wanted, co
                    : precision == core::Precision::kF16  ? 11
                    : precision == core::Precision::kBF16 ? 8
                                                          : 7;
-  const Distance once = distance_between(graph::testing::evaluate(graph, inputs, bits).values, wanted, inputs);
+  const Distance once = distance_between(kit::evaluate(graph, inputs, bits).values, wanted, inputs);
   return {kTimesRounded * once.farthest, kTimesRounded * once.on_average};
 }
 
@@ -106,9 +108,9 @@ TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
       shape.gated = false;
       shape.rms = false;
     } else {
-      draw_more(more, shape);
+      draw_biases_and_experts(more, shape);
     }
-    draw_latest(latest, shape);
+    draw_convolution_and_disentangled(latest, shape);
     const auto graph = testing::encoder(shape);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     std::vector<std::int64_t> lengths;
@@ -117,7 +119,7 @@ TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
     const Inputs inputs = testing::draw_batch(chance, lengths, shape.vocabulary, i % 3);
     const auto executable = load(testing::encoder(shape), i % 2 == 0 ? 1 : 3);
     ASSERT_NE(executable, nullptr);
-    const Array wanted = graph::testing::evaluate(*graph, inputs);
+    const Array wanted = kit::evaluate(*graph, inputs);
     // Attention to few tokens averages less of what rounding left.
     testing::Arithmetic in = GetParam();
     if (shape.window && in.precision == core::Precision::kF16) in.distance *= 2;
@@ -143,7 +145,7 @@ TEST_P(GraphsTest, ProductsOfEverySize) {
     for (const std::int64_t columns : {1, 15, 16, 17, 33, 64, 70}) {
       SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns));
       const auto make = [&] {
-        graph::testing::SmallWeights weights;
+        kit::PatternWeights weights;
         const ElementType type = is_short ? ElementType::kBF16 : ElementType::kF32;
         const graph::Weight table = weights.add("table", type, {60, rows});
         const graph::Weight weight = weights.add("weight", type, {columns, rows});
@@ -157,7 +159,7 @@ TEST_P(GraphsTest, ProductsOfEverySize) {
       const std::int64_t tokens = std::uniform_int_distribution<std::int64_t>(1, 60)(chance);
       Inputs inputs = testing::draw_batch(chance, {tokens}, 60);
       inputs.erase("mask");
-      expect_near(testing::run(*load(make(), 1), inputs), graph::testing::evaluate(*make(), inputs), inputs, bound);
+      expect_near(testing::run(*load(make(), 1), inputs), kit::evaluate(*make(), inputs), inputs, bound);
     }
   }
 }
@@ -166,8 +168,8 @@ TEST_P(GraphsTest, ProductsOfEverySize) {
 TEST_P(GraphsTest, WeightsAtOnePlaceOfTwoFilesAreTwo) {
   using graph::Value;
   const auto make = [] {
-    graph::testing::SmallWeights first;
-    graph::testing::SmallWeights second;
+    kit::PatternWeights first;
+    kit::PatternWeights second;
     const graph::Weight words = first.add("words", ElementType::kF32, {60, 16});
     second.add("as many bytes", ElementType::kBF16, {120, 16});
     std::vector<graph::Weight> of_each;
@@ -199,7 +201,7 @@ TEST_P(GraphsTest, WeightsAtOnePlaceOfTwoFilesAreTwo) {
   };
   std::mt19937 chance(5);
   const Inputs inputs = testing::draw_batch(chance, {9, 4}, 60);
-  expect_near(testing::run(*load(make(), 1), inputs), graph::testing::evaluate(*make(), inputs), inputs, GetParam());
+  expect_near(testing::run(*load(make(), 1), inputs), kit::evaluate(*make(), inputs), inputs, GetParam());
 }
 
 // Around the heights of tiles and the widths of panels.
@@ -223,7 +225,7 @@ TEST_P(GraphsTest, EveryNumberOfTokensIsRight) {
     for (std::int64_t tokens = 1; tokens <= 62; ++tokens) {
       SCOPED_TRACE(fmt::format("{} tokens{}", tokens, causal ? ", causal" : ""));
       const Inputs inputs = testing::draw_batch(chance, {tokens}, shape.vocabulary);
-      const Array wanted = graph::testing::evaluate(*graph, inputs);
+      const Array wanted = kit::evaluate(*graph, inputs);
       expect_near(testing::run(*alone, inputs), wanted, inputs, GetParam());
       expect_near(testing::run(*together, inputs), wanted, inputs, GetParam());
     }
@@ -252,7 +254,7 @@ TEST_P(GraphsTest, DisentangledAttentionOfManyNumbersOfTokens) {
     for (const std::int64_t tokens : {1, 2, 7, 16, 17, 31, 33, 57, 64, 139}) {
       SCOPED_TRACE(fmt::format("shape {}, {} tokens", i, tokens));
       const Inputs inputs = testing::draw_batch(chance, {tokens}, shapes[i].vocabulary);
-      const Array wanted = graph::testing::evaluate(*graph, inputs);
+      const Array wanted = kit::evaluate(*graph, inputs);
       testing::Arithmetic in = GetParam();
       // Three products in each score.
       if (in.precision != core::Precision::kF32) in.distance *= 3;
@@ -303,8 +305,8 @@ TEST_P(GraphsTest, AVectorDoesNotDependOnItsCompany) {
 TEST_P(GraphsTest, TokensLeftOutInTheMiddleCountAsNone) {
   const auto graph = testing::encoder({.hidden = 16, .pooling = graph::PoolingMode::kMean});
   const Inputs inputs{{"ids", {{2, 4}, {5, 9, 2, 7, 1, 3, 8, 6}}}, {"mask", {{2, 4}, {1, 0, 1, 1, 0, 1, 0, 0}}}};
-  expect_near(testing::run(*load(testing::encoder({.hidden = 16}), 1), inputs),
-              graph::testing::evaluate(*graph, inputs), inputs, GetParam());
+  expect_near(testing::run(*load(testing::encoder({.hidden = 16}), 1), inputs), kit::evaluate(*graph, inputs), inputs,
+              GetParam());
 }
 
 // Around the heights of tiles and the widths of panels, with unattended tokens beyond the sight of all others.
@@ -319,10 +321,10 @@ TEST_P(GraphsTest, UnattendedTokensAttendAndAreNotAttendedTo) {
     for (const std::int64_t count : {0, 1, 3, 17, 40, 99}) {
       SCOPED_TRACE(fmt::format("{} unattended{}", count, has_window ? ", a window" : ""));
       Inputs inputs = testing::draw_batch(chance, {1, 47, 16, 60, 2}, shape.vocabulary, 3);
-      graph::testing::leave_unattended(inputs, count);
+      kit::leave_unattended(inputs, count);
       testing::Arithmetic in = GetParam();
       if (in.precision != core::Precision::kF32) in.distance *= 2;
-      expect_near(testing::run(*executable, inputs), graph::testing::evaluate(*graph, inputs), inputs, in);
+      expect_near(testing::run(*executable, inputs), kit::evaluate(*graph, inputs), inputs, in);
     }
   }
 }
@@ -351,8 +353,7 @@ TEST_P(GraphsTest, AGapBetweenTokensIsRefusedWhereTheirDistanceCounts) {
     return Inputs{{"ids", {{1, 4}, {5, 2, 2, 7}}}, {"mask", {{1, 4}, std::move(mask)}}};
   };
   for (const std::vector<double>& mask : {std::vector<double>{1, 1, 1, 0}, {0, 1, 1, 1}, {0, 1, 1, 0}}) {
-    expect_near(testing::run(*executable, inputs(mask)), graph::testing::evaluate(*graph, inputs(mask)), inputs(mask),
-                GetParam());
+    expect_near(testing::run(*executable, inputs(mask)), kit::evaluate(*graph, inputs(mask)), inputs(mask), GetParam());
   }
   const auto refused = testing::run(*executable, inputs({1, 0, 1, 0})).status;
   EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
@@ -386,16 +387,16 @@ TEST_P(GraphsTest, AttentionEndsWhereItIsTold) {
 }
 
 // Weights, one of which begins with NaN or infinity.
-class SpoiltWeights {
+class SpoiltWeights final : public kit::WeightMaker {
  public:
   SpoiltWeights(std::size_t which, float value) : left_(which), value_(value) {}
 
-  graph::Weight add(std::string name, ElementType type, const core::Shape& shape) {
+  graph::Weight add(std::string name, ElementType type, const core::Shape& shape) override {
     graph::Weight weight = weights_.add(std::move(name), type, shape);
     if (left_-- == 0) at_ = weight.offset;
     return weight;
   }
-  [[nodiscard]] core::FilePart part() const {
+  [[nodiscard]] core::FilePart part() const override {
     core::FilePart part = weights_.part();
     std::string bytes(reinterpret_cast<const char*>(part.bytes.bytes.data()), part.bytes.bytes.size());
     std::memcpy(bytes.data() + at_, &value_, sizeof value_);
@@ -404,7 +405,7 @@ class SpoiltWeights {
   }
 
  private:
-  graph::testing::SmallWeights weights_;
+  kit::PatternWeights weights_;
   std::size_t left_;
   std::size_t at_ = 0;
   float value_;
@@ -425,7 +426,7 @@ TEST_P(GraphsTest, AWeightThatIsNotFiniteShowsInTheVector) {
       const float value = values[next++ % values.size()];
       SCOPED_TRACE(std::to_string(value) + " in weight " + std::to_string(which));
       const auto make = [&] { return testing::encoder(shape, SpoiltWeights(which, value)); };
-      const Array wanted = graph::testing::evaluate(*make(), inputs);
+      const Array wanted = kit::evaluate(*make(), inputs);
       const Outcome found = testing::run(*load(make(), 1), inputs);
       ASSERT_TRUE(found.status.ok()) << found.status.to_string();
       for (std::size_t i = 0; i < wanted.values.size(); ++i)
@@ -436,17 +437,17 @@ TEST_P(GraphsTest, AWeightThatIsNotFiniteShowsInTheVector) {
 }
 
 // Some weights of a pattern times a factor.
-class ScaledWeights {
+class ScaledWeights final : public kit::WeightMaker {
  public:
   explicit ScaledWeights(std::map<std::size_t, float> factors) : factors_(std::move(factors)) {}
 
-  graph::Weight add(std::string name, ElementType type, const core::Shape& shape) {
+  graph::Weight add(std::string name, ElementType type, const core::Shape& shape) override {
     graph::Weight weight = weights_.add(std::move(name), type, shape);
     if (const auto found = factors_.find(number_++); found != factors_.end())
       parts_.push_back({weight.offset, *shape.element_count(), found->second});
     return weight;
   }
-  [[nodiscard]] core::FilePart part() const {
+  [[nodiscard]] core::FilePart part() const override {
     core::FilePart part = weights_.part();
     std::string bytes(reinterpret_cast<const char*>(part.bytes.bytes.data()), part.bytes.bytes.size());
     for (const Part& scaled : parts_) {
@@ -468,7 +469,7 @@ class ScaledWeights {
     std::size_t count;
     float factor;
   };
-  graph::testing::SmallWeights weights_;
+  kit::PatternWeights weights_;
   std::map<std::size_t, float> factors_;
   std::vector<Part> parts_;
   std::size_t number_ = 0;
@@ -488,14 +489,14 @@ TEST_P(GraphsTest, NumbersBeyondF16AreNoMatter) {
       .hidden = 40, .heads = 2, .intermediate = 70, .activation = graph::ActivationFunction::kRelu};
   std::mt19937 chance(23);
   const Inputs inputs = testing::draw_batch(chance, {37, 5, 1}, shape.vocabulary);
-  const Array plain = graph::testing::evaluate(*testing::encoder(shape), inputs);
+  const Array plain = kit::evaluate(*testing::encoder(shape), inputs);
   for (const float factor : {1e6F, 1e20F, 1e-9F, 1e-20F}) {
     for (const auto& [from, to] : {std::pair(kWide, kNarrow), std::pair(kValue, kOutput), std::pair(kQuery, kKey)}) {
       SCOPED_TRACE(std::to_string(from) + " times " + fmt::format("{}", factor));
       std::map<std::size_t, float> factors{{from, factor}, {from + 1, factor}, {to, 1 / factor}};
       if (to == kKey) factors[to + 1] = 1 / factor;
       const auto make = [&] { return testing::encoder(shape, ScaledWeights(factors)); };
-      const Array wanted = graph::testing::evaluate(*make(), inputs);
+      const Array wanted = kit::evaluate(*make(), inputs);
       for (std::size_t i = 0; i < plain.values.size(); ++i)
         ASSERT_NEAR(wanted.values[i], plain.values[i], 1e-4);
       expect_near(testing::run(*load(make(), 1), inputs), wanted, inputs, GetParam());
@@ -504,20 +505,20 @@ TEST_P(GraphsTest, NumbersBeyondF16AreNoMatter) {
 }
 
 TEST_P(GraphsTest, EveryOperatorOfTheSmallGraph) {
-  const Inputs inputs = graph::testing::small_batch();
+  const Inputs inputs = kit::small_batch();
   for (const bool pooled : {true, false}) {
-    const graph::testing::SmallGraphOptions options{.pooled = pooled};
-    const auto graph = graph::testing::small_graph(options);
-    expect_near(testing::run(*load(graph::testing::small_graph(options), 2), inputs),
-                graph::testing::evaluate(*graph, inputs), inputs, GetParam());
+    const kit::SmallGraphOptions options{.pooled = pooled};
+    const auto graph = kit::small_graph(options);
+    expect_near(testing::run(*load(kit::small_graph(options), 2), inputs), kit::evaluate(*graph, inputs), inputs,
+                GetParam());
   }
 }
 
 // Each output has the same bits as in a graph that has it alone.
 TEST_P(GraphsTest, OnePassGivesAllOutputs) {
-  const Inputs inputs = graph::testing::small_batch();
+  const Inputs inputs = kit::small_batch();
   for (const unsigned threads : {1U, 3U}) {
-    const auto executable = load(graph::testing::small_graph({.has_all_outputs = true}), threads);
+    const auto executable = load(kit::small_graph({.has_all_outputs = true}), threads);
     ASSERT_EQ(executable->outputs().size(), 4U);
     EXPECT_EQ(executable->outputs()[1].name, "tokens");
     const std::vector<Outcome> all = testing::run_all(*executable, inputs);
@@ -526,7 +527,7 @@ TEST_P(GraphsTest, OnePassGivesAllOutputs) {
     EXPECT_EQ(all[0].shape, (core::Shape{3, 5, 8}));
     EXPECT_EQ(all[2].shape, (core::Shape{3, 8}));
     const auto alone = [&](bool pooled) {
-      return testing::run(*load(graph::testing::small_graph({.pooled = pooled}), threads), inputs);
+      return testing::run(*load(kit::small_graph({.pooled = pooled}), threads), inputs);
     };
     EXPECT_EQ(all[1].values, alone(false).values);
     EXPECT_EQ(all[3].values, alone(true).values);

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "backends/native/memory/buffer.h"
+#include "kit/reference/evaluator.h"
 #include "support.h"
-#include "tests/core/graph/evaluator.h"
 
 namespace latebind::native {
 namespace {
@@ -37,8 +37,8 @@ TEST(KernelsTest, ActivationsOfExtremeNumbers) {
                                 ActivationFunction::kSilu, ActivationFunction::kRelu}) {
       std::vector<float> found = numbers;
       kernels->activate(function, {found.data(), 1, found.size()}, found.size());
-      const graph::testing::Array wanted = graph::testing::activate(
-          {{static_cast<std::int64_t>(numbers.size())}, {numbers.begin(), numbers.end()}}, function);
+      const kit::Array wanted =
+          kit::activate({{static_cast<std::int64_t>(numbers.size())}, {numbers.begin(), numbers.end()}}, function);
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         SCOPED_TRACE(fmt::format("{}, function {}, of {}", kernels->name, static_cast<int>(function), numbers[i]));
         if (!std::isfinite(wanted.values[i])) {

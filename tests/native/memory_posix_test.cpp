@@ -25,16 +25,16 @@ namespace {
 constexpr std::uint64_t kNoise = std::uint64_t{16} << 20;
 
 // Weights of zeros in a file, which takes no time to write and is never in memory as a whole.
-class FileOfZeros {
+class FileOfZeros final : public kit::WeightMaker {
  public:
   explicit FileOfZeros(std::filesystem::path file) : file_(std::move(file)) {}
 
-  graph::Weight add(std::string name, core::ElementType type, const core::Shape& shape) {
+  graph::Weight add(std::string name, core::ElementType type, const core::Shape& shape) override {
     graph::Weight weight{.name = std::move(name), .type = type, .shape = shape, .offset = size_};
     size_ += *shape.element_count() * core::size_of(type);
     return weight;
   }
-  [[nodiscard]] core::FilePart part() const {
+  [[nodiscard]] core::FilePart part() const override {
     std::ofstream(file_).close();
     std::filesystem::resize_file(file_, size_);
     return *core::FilePart::open(file_);
@@ -68,14 +68,14 @@ TEST(NativeMemoryTest, TheFileAndWhatIsMadeOfItAreNeverInMemoryTogether) {
 }
 
 // Small weights in a part of a file.
-class WeightsInFile {
+class WeightsInFile final : public kit::WeightMaker {
  public:
   explicit WeightsInFile(std::filesystem::path file) : file_(std::move(file)) {}
 
-  graph::Weight add(std::string name, core::ElementType type, const core::Shape& shape) {
+  graph::Weight add(std::string name, core::ElementType type, const core::Shape& shape) override {
     return weights_.add(std::move(name), type, shape);
   }
-  [[nodiscard]] core::FilePart part() const {
+  [[nodiscard]] core::FilePart part() const override {
     constexpr std::size_t kBefore = 100;
     const core::FilePart in_memory = weights_.part();
     const auto bytes = in_memory.bytes.bytes;
@@ -90,7 +90,7 @@ class WeightsInFile {
   }
 
  private:
-  graph::testing::SmallWeights weights_;
+  kit::PatternWeights weights_;
   std::filesystem::path file_;
 };
 

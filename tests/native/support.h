@@ -13,22 +13,25 @@
 #include "backends/native/kernels/kernels.h"
 #include "core/graph/graph.h"
 #include "core/model/model.h"
-#include "tests/core/graph/random_encoder.h"
+#include "kit/networks/batches.h"
+#include "kit/networks/random_encoder.h"
+#include "kit/run_graph.h"
+#include "tests/support/encoders_to_draw.h"
 
 namespace latebind::native::testing {
 
 using core::ElementType;
 using core::Shape;
-using graph::testing::Array;
-using graph::testing::draw_batch;
-using graph::testing::draw_shape;
-using graph::testing::encoder;
-using graph::testing::encoders_to_draw;
-using graph::testing::EncoderShape;
-using graph::testing::Inputs;
-using graph::testing::Outcome;
-using graph::testing::run;
-using graph::testing::run_all;
+using kit::Array;
+using kit::draw_batch;
+using kit::draw_shape;
+using kit::encoder;
+using kit::EncoderShape;
+using kit::Inputs;
+using kit::Outcome;
+using kit::run;
+using kit::run_all;
+using test::encoders_to_draw;
 
 inline std::shared_ptr<core::Backend> backend(const std::string& isa = {}) {
   // As many threads as a test asks for, whatever the machine has.

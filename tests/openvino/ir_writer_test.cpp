@@ -12,8 +12,8 @@
 
 #include "backends/openvino/read_model.h"
 #include "core/platform/files/mapped_file.h"
-#include "tests/core/graph/graph_model.h"
-#include "tests/core/graph/small_graph.h"
+#include "kit/networks/graph_model.h"
+#include "kit/networks/small_encoder.h"
 
 namespace latebind::openvino {
 namespace {
@@ -21,8 +21,8 @@ namespace {
 using ::testing::HasSubstr;
 
 using core::ModelFormat;
-using graph::testing::model_of;
-using graph::testing::small_graph;
+using kit::model_of;
+using kit::small_graph;
 
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -14,19 +14,19 @@
 #include "backends/plugin/host.h"
 #include "backends/table/read_graph.h"
 #include "core/graph/operator_members.h"
-#include "tests/core/graph/graph_model.h"
-#include "tests/core/graph/random_encoder.h"
+#include "kit/networks/graph_model.h"
+#include "kit/networks/random_encoder.h"
 #include "tests/plugin/support.h"
 
 namespace latebind::plugin::testing {
 namespace {
 
-using graph::testing::EncoderShape;
+using kit::EncoderShape;
 
 core::ModelGraph written(const EncoderShape& shape) {
-  auto made = graph::testing::encoder(shape);
+  auto made = kit::encoder(shape);
   EXPECT_OK(made.status());
-  return graph::testing::model_graph_of(*std::move(made));
+  return kit::model_graph_of(*std::move(made));
 }
 
 Result<core::ModelGraph> read(const lbb_graph* graph) {
@@ -35,9 +35,9 @@ Result<core::ModelGraph> read(const lbb_graph* graph) {
 
 EncoderShape drawn(unsigned number) {
   std::mt19937 chance(number);
-  EncoderShape shape = graph::testing::draw_shape(chance);
-  graph::testing::draw_more(chance, shape);
-  graph::testing::draw_latest(chance, shape);
+  EncoderShape shape = kit::draw_shape(chance);
+  kit::draw_biases_and_experts(chance, shape);
+  kit::draw_convolution_and_disentangled(chance, shape);
   return shape;
 }
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "tests/core/graph/small_graph.h"
+#include "kit/networks/small_encoder.h"
 #include "tests/support/latch.h"
 #include "tests/support/scripted_backend.h"
 
@@ -97,7 +97,7 @@ TEST_F(EngineTest, APreferredDeviceComesFirstForWhatItCanComputeAlone) {
   };
   // From a file: it says nothing about the model, and the other one is no fallback.
   EXPECT_EQ(by({}), "first");
-  model = Model::from_graph("a graph", {.graph = std::make_shared<const graph::Graph>(*graph::testing::small_graph())});
+  model = Model::from_graph("a graph", {.graph = std::make_shared<const graph::Graph>(*kit::small_graph())});
   EXPECT_EQ(by({}), "second");
   EXPECT_EQ(by({.compile = {.precision = Precision::kBF16}}), "first");
   EXPECT_EQ(by({.compile = {.precision = Precision::kFast}}), "second");

@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include "evaluator.h"
-#include "small_graph.h"
+#include "kit/networks/small_encoder.h"
+#include "kit/reference/evaluator.h"
 
 namespace latebind::graph {
 namespace {
@@ -52,12 +52,12 @@ struct Started {
 };
 
 TEST(GraphBuilderTest, KnowsTheShapeOfEveryValue) {
-  const auto graph = testing::small_graph();
+  const auto graph = kit::small_graph();
   ASSERT_TRUE(graph.ok()) << graph.status().to_string();
   EXPECT_EQ(graph->node(graph->output()).shape.to_string(), "[?,8]");
-  EXPECT_EQ(testing::small_graph({.pooled = false})->node(Value{5}).shape.to_string(), "[?,8]");
+  EXPECT_EQ(kit::small_graph({.pooled = false})->node(Value{5}).shape.to_string(), "[?,8]");
   // The evaluator compares each value's shape with what the graph says of it.
-  EXPECT_EQ(testing::evaluate(*graph, testing::small_batch()).shape, (testing::Dims{3, 8}));
+  EXPECT_EQ(kit::evaluate(*graph, kit::small_batch()).shape, (kit::Dims{3, 8}));
 }
 
 TEST(GraphBuilderTest, RefusesOperandsThatDoNotFit) {
@@ -373,45 +373,44 @@ TEST(GraphBuilderTest, SaysTheFirstMistake) {
 }
 
 TEST(DescriptionTest, IsTheSameForTheSameGraphAndDiffersInEveryFigure) {
-  const std::string plain = describe(*testing::small_graph());
-  EXPECT_EQ(plain, describe(*testing::small_graph()));
+  const std::string plain = describe(*kit::small_graph());
+  EXPECT_EQ(plain, describe(*kit::small_graph()));
   EXPECT_THAT(plain, HasSubstr("%0 i64[?,?] = input 3:ids\n"));
   EXPECT_THAT(plain, HasSubstr("= attention %8 %9 %10, mask %1, heads 2, scale 0x1p-1\n"));
   EXPECT_THAT(plain, HasSubstr("output 6:vector = %18\n"));
-  for (const testing::SmallGraphOptions& other :
-       {testing::SmallGraphOptions{.weights = ElementType::kF16},
-        testing::SmallGraphOptions{.weights = ElementType::kBF16},
-        testing::SmallGraphOptions{.activation = ActivationFunction::kRelu},
-        testing::SmallGraphOptions{.activation = ActivationFunction::kGeluTanh},
-        testing::SmallGraphOptions{.pooling = PoolingMode::kCls},
-        testing::SmallGraphOptions{.pooling = PoolingMode::kMax},
-        testing::SmallGraphOptions{.pooling = PoolingMode::kLastToken},
-        testing::SmallGraphOptions{.pooled = false},
-        testing::SmallGraphOptions{.scale = 0.50000006F},
-        testing::SmallGraphOptions{.padding = 0},
-        testing::SmallGraphOptions{.farthest = 9},
-        testing::SmallGraphOptions{.rotary = true},
-        testing::SmallGraphOptions{.slopes = {0.5F, 0.25F}},
-        testing::SmallGraphOptions{.slopes = {0.5F, 0.5F}},
-        testing::SmallGraphOptions{.soft_cap = 2.0F},
-        testing::SmallGraphOptions{.window = 2},
-        testing::SmallGraphOptions{.gated = true},
-        testing::SmallGraphOptions{.biases = false},
-        testing::SmallGraphOptions{.short_convolution = 2},
-        testing::SmallGraphOptions{.short_convolution = 3},
-        testing::SmallGraphOptions{.chosen = 1},
-        testing::SmallGraphOptions{.chosen = 2},
-        testing::SmallGraphOptions{.activation = ActivationFunction::kSilu}}) {
-    EXPECT_NE(describe(*testing::small_graph(other)), plain);
+  for (const kit::SmallGraphOptions& other : {kit::SmallGraphOptions{.weights = ElementType::kF16},
+                                              kit::SmallGraphOptions{.weights = ElementType::kBF16},
+                                              kit::SmallGraphOptions{.activation = ActivationFunction::kRelu},
+                                              kit::SmallGraphOptions{.activation = ActivationFunction::kGeluTanh},
+                                              kit::SmallGraphOptions{.pooling = PoolingMode::kCls},
+                                              kit::SmallGraphOptions{.pooling = PoolingMode::kMax},
+                                              kit::SmallGraphOptions{.pooling = PoolingMode::kLastToken},
+                                              kit::SmallGraphOptions{.pooled = false},
+                                              kit::SmallGraphOptions{.scale = 0.50000006F},
+                                              kit::SmallGraphOptions{.padding = 0},
+                                              kit::SmallGraphOptions{.farthest = 9},
+                                              kit::SmallGraphOptions{.rotary = true},
+                                              kit::SmallGraphOptions{.slopes = {0.5F, 0.25F}},
+                                              kit::SmallGraphOptions{.slopes = {0.5F, 0.5F}},
+                                              kit::SmallGraphOptions{.soft_cap = 2.0F},
+                                              kit::SmallGraphOptions{.window = 2},
+                                              kit::SmallGraphOptions{.gated = true},
+                                              kit::SmallGraphOptions{.biases = false},
+                                              kit::SmallGraphOptions{.short_convolution = 2},
+                                              kit::SmallGraphOptions{.short_convolution = 3},
+                                              kit::SmallGraphOptions{.chosen = 1},
+                                              kit::SmallGraphOptions{.chosen = 2},
+                                              kit::SmallGraphOptions{.activation = ActivationFunction::kSilu}}) {
+    EXPECT_NE(describe(*kit::small_graph(other)), plain);
   }
 }
 
 // What operators.h promises to who leaves the padding out.
 TEST(OperatorsTest, WhatStandsAtPaddingReachesNoVector) {
   for (const PoolingMode mode : {PoolingMode::kCls, PoolingMode::kMean, PoolingMode::kMax, PoolingMode::kLastToken}) {
-    const auto graph = testing::small_graph({.pooling = mode});
-    const testing::Array all = testing::evaluate(*graph, testing::small_batch());
-    const testing::Array alone = testing::evaluate(*graph, {{"ids", {{1, 2}, {6, 0}}}, {"mask", {{1, 2}, {1, 1}}}});
+    const auto graph = kit::small_graph({.pooling = mode});
+    const kit::Array all = kit::evaluate(*graph, kit::small_batch());
+    const kit::Array alone = kit::evaluate(*graph, {{"ids", {{1, 2}, {6, 0}}}, {"mask", {{1, 2}, {1, 1}}}});
     for (std::size_t i = 0; i < 8; ++i)
       EXPECT_NEAR(all.values[8 + i], alone.values[i], 1e-12);
   }

@@ -6,34 +6,34 @@
 #include <algorithm>
 
 #include "core/graph/token_packing.h"
-#include "evaluator.h"
+#include "kit/networks/batches.h"
+#include "kit/networks/random_encoder.h"
+#include "kit/networks/small_encoder.h"
+#include "kit/reference/evaluator.h"
 #include "primitive_evaluator.h"
-#include "random_encoder.h"
-#include "small_graph.h"
 
 namespace latebind::graph {
 namespace {
 
 using core::ElementType;
-using testing::SmallGraphOptions;
+using kit::SmallGraphOptions;
 
 // With those that a network has whose tokens are packed: N is larger by `more`.
-testing::Inputs packed(testing::Inputs inputs, std::int64_t more) {
-  const testing::Array& mask = inputs.at("mask");
+kit::Inputs packed(kit::Inputs inputs, std::int64_t more) {
+  const kit::Array& mask = inputs.at("mask");
   const std::vector<std::int64_t> numbers(mask.values.begin(), mask.values.end());
   std::vector<std::int64_t> places(count_tokens(numbers) + static_cast<std::size_t>(more), -1);
   std::vector<std::int64_t> slots(numbers.size(), -1);
   pack_tokens(numbers, places, slots);
   const auto count = static_cast<std::int64_t>(places.size());
-  const testing::Dims shape = mask.shape;
-  inputs.emplace("token_places.mask", testing::Array{{count}, {places.begin(), places.end()}});
-  inputs.emplace("token_slots.mask", testing::Array{shape, {slots.begin(), slots.end()}});
+  const kit::Dims shape = mask.shape;
+  inputs.emplace("token_places.mask", kit::Array{{count}, {places.begin(), places.end()}});
+  inputs.emplace("token_slots.mask", kit::Array{shape, {slots.begin(), slots.end()}});
   return inputs;
 }
 
 // Of all numbers, or of those of tokens.
-void expect_near(const testing::Array& values, const testing::Array& wanted, const testing::Array& mask,
-                 double tolerance) {
+void expect_near(const kit::Array& values, const kit::Array& wanted, const kit::Array& mask, double tolerance) {
   ASSERT_EQ(values.shape, wanted.shape);
   const bool has_tokens = wanted.shape.size() == 3;
   const auto columns = static_cast<std::size_t>(wanted.shape.back());
@@ -46,12 +46,12 @@ void expect_near(const testing::Array& values, const testing::Array& wanted, con
 class LoweringTest : public ::testing::TestWithParam<SmallGraphOptions> {};
 
 TEST_P(LoweringTest, ComputesWhatTheGraphMeans) {
-  const auto graph = testing::small_graph(GetParam());
+  const auto graph = kit::small_graph(GetParam());
   ASSERT_TRUE(graph.ok()) << graph.status().to_string();
-  const auto wanted = testing::evaluate(*graph, testing::small_batch());
+  const auto wanted = kit::evaluate(*graph, kit::small_batch());
   for (const bool transposes : {true, false}) {
     const PrimitiveNetwork network = lower(*graph, {.matmul_transposes = transposes});
-    const auto values = testing::evaluate(network, *graph, testing::small_batch());
+    const auto values = testing::evaluate(network, *graph, kit::small_batch());
     ASSERT_EQ(values.shape, wanted.shape);
     for (std::size_t i = 0; i < values.values.size(); ++i)
       EXPECT_NEAR(values.values[i], wanted.values[i], 1e-7) << i;
@@ -68,11 +68,11 @@ TEST_P(LoweringTest, ComputesWhatTheGraphMeans) {
 }
 
 TEST_P(LoweringTest, PackedTokensComputeTheSame) {
-  const auto graph = testing::small_graph(GetParam());
+  const auto graph = kit::small_graph(GetParam());
   ASSERT_TRUE(graph.ok()) << graph.status().to_string();
   ASSERT_EQ(can_pack(*graph), "mask");
-  const auto inputs = testing::small_batch();
-  const auto wanted = testing::evaluate(*graph, inputs);
+  const auto inputs = kit::small_batch();
+  const auto wanted = kit::evaluate(*graph, inputs);
   const PrimitiveNetwork network = lower(*graph, {.packs_tokens = true});
   for (const std::int64_t more : {0, 3})
     expect_near(testing::evaluate(network, *graph, packed(inputs, more)), wanted, inputs.at("mask"), 1e-7);
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
         SmallGraphOptions{.weights = ElementType::kBF16, .farthest = 9}));
 
 TEST(LoweringTest, AWeightOrAMaskThatIsUsedTwiceIsThereOnce) {
-  const PrimitiveNetwork network = lower(*testing::small_graph({.weights = ElementType::kF16}), {});
+  const PrimitiveNetwork network = lower(*kit::small_graph({.weights = ElementType::kF16}), {});
   const auto count = [&](auto is) { return std::ranges::count_if(network.nodes, is); };
   EXPECT_EQ(count([](const PrimitiveNode& node) { return std::holds_alternative<Weight>(node.op); }), 15);
   // One for each weight, and one for the mask of attention and pooling.
@@ -113,14 +113,14 @@ TEST(LoweringTest, AWeightOrAMaskThatIsUsedTwiceIsThereOnce) {
 TEST(LoweringTest, UnattendedTokensAttendAndAreNotAttendedTo) {
   std::mt19937 chance(3);
   for (const bool causal : {false, true}) {
-    testing::EncoderShape shape{.hidden = 12, .layers = 2, .pooled = false, .window = 3};
+    kit::EncoderShape shape{.hidden = 12, .layers = 2, .pooled = false, .window = 3};
     shape.causal = causal;
     shape.may_be_unattended = true;
-    const auto graph = testing::encoder(shape);
+    const auto graph = kit::encoder(shape);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
-    testing::Inputs inputs = testing::draw_batch(chance, {14, 3, 1, 9}, shape.vocabulary, 1);
-    testing::leave_unattended(inputs, 10);
-    const auto wanted = testing::evaluate(*graph, inputs);
+    kit::Inputs inputs = kit::draw_batch(chance, {14, 3, 1, 9}, shape.vocabulary, 1);
+    kit::leave_unattended(inputs, 10);
+    const auto wanted = kit::evaluate(*graph, inputs);
     const auto values = testing::evaluate(lower(*graph, {}), *graph, inputs);
     ASSERT_EQ(values.shape, wanted.shape);
     const auto& mask = inputs.at("mask").values;
@@ -135,16 +135,16 @@ TEST(LoweringTest, PackedTokensOfAnyEncoderComputeTheSame) {
   std::mt19937 chance(5);
   std::mt19937 latest(180);
   for (int i = 0; i < 200; ++i) {
-    testing::EncoderShape shape = testing::draw_shape(chance);
-    testing::draw_more(chance, shape);
-    testing::draw_latest(latest, shape);
+    kit::EncoderShape shape = kit::draw_shape(chance);
+    kit::draw_biases_and_experts(chance, shape);
+    kit::draw_convolution_and_disentangled(latest, shape);
     shape.may_be_unattended = !shape.pooled && shape.short_convolution == 0 && i % 2 == 0;
-    const auto graph = testing::encoder(shape);
+    const auto graph = kit::encoder(shape);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     ASSERT_EQ(can_pack(*graph), "mask");
-    testing::Inputs inputs = testing::draw_batch(chance, {7, 1, 12, 3}, shape.vocabulary, i % 3);
-    if (shape.may_be_unattended) testing::leave_unattended(inputs, 2);
-    const auto wanted = testing::evaluate(*graph, inputs);
+    kit::Inputs inputs = kit::draw_batch(chance, {7, 1, 12, 3}, shape.vocabulary, i % 3);
+    if (shape.may_be_unattended) kit::leave_unattended(inputs, 2);
+    const auto wanted = kit::evaluate(*graph, inputs);
     const PrimitiveNetwork network = lower(*graph, {.packs_tokens = true});
     expect_near(testing::evaluate(network, *graph, packed(inputs, i % 5)), wanted, inputs.at("mask"), 1e-6);
   }
@@ -153,14 +153,14 @@ TEST(LoweringTest, PackedTokensOfAnyEncoderComputeTheSame) {
 TEST(LoweringTest, AnyEncoderComputesWhatItMeansForEveryFormat) {
   std::mt19937 chance(7);
   for (int i = 0; i < 200; ++i) {
-    testing::EncoderShape shape = testing::draw_shape(chance);
-    testing::draw_latest(chance, shape);
+    kit::EncoderShape shape = kit::draw_shape(chance);
+    kit::draw_convolution_and_disentangled(chance, shape);
     shape.may_be_unattended = !shape.pooled && i % 2 == 0;
-    const auto graph = testing::encoder(shape);
+    const auto graph = kit::encoder(shape);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
-    testing::Inputs inputs = testing::draw_batch(chance, {7, 1, 12, 3}, shape.vocabulary, i % 3);
-    if (shape.may_be_unattended) testing::leave_unattended(inputs, 2);
-    const auto wanted = testing::evaluate(*graph, inputs);
+    kit::Inputs inputs = kit::draw_batch(chance, {7, 1, 12, 3}, shape.vocabulary, i % 3);
+    if (shape.may_be_unattended) kit::leave_unattended(inputs, 2);
+    const auto wanted = kit::evaluate(*graph, inputs);
     for (const bool transposes : {true, false}) {
       const PrimitiveNetwork network = lower(*graph, {.matmul_transposes = transposes});
       expect_near(testing::evaluate(network, *graph, inputs), wanted, inputs.at("mask"), 1e-6);
@@ -170,7 +170,7 @@ TEST(LoweringTest, AnyEncoderComputesWhatItMeansForEveryFormat) {
 
 // What is computed of all tokens has no padding: only the mask and attention see it.
 TEST(LoweringTest, LinearLayersHavePackedTokensAlone) {
-  const auto graph = testing::encoder({.layers = 2});
+  const auto graph = kit::encoder({.layers = 2});
   const PrimitiveNetwork network = lower(*graph, {.packs_tokens = true});
   std::vector<bool> is_packed;
   for (const PrimitiveNode& node : network.nodes) {
@@ -205,7 +205,7 @@ TEST(LoweringTest, TokensAreNotPackedWhereThatSavesNothingOrCannotBe) {
 }
 
 TEST(LoweringTest, DistancesAreAddedToTheMaskOnceForAllLayers) {
-  const PrimitiveNetwork network = lower(*testing::encoder({.layers = 3, .buckets = 8, .farthest = 5}), {});
+  const PrimitiveNetwork network = lower(*kit::encoder({.layers = 3, .buckets = 8, .farthest = 5}), {});
   const auto is_positions = [](const PrimitiveNode& node) {
     return std::holds_alternative<primitive::Positions>(node.op);
   };

@@ -5,7 +5,7 @@
 
 #include "core/graph/onnx_reader.h"
 #include "core/graph/onnx_structure.h"
-#include "small_graph.h"
+#include "kit/networks/small_encoder.h"
 
 namespace latebind::graph {
 namespace {
@@ -18,7 +18,7 @@ const std::vector<std::string> kLocation{"weights.bin"};
 
 TEST(OnnxWriterTest, DeclaresItsInputsAndItsOutput) {
   for (const bool pooled : {true, false}) {
-    const std::string model = write_onnx(*testing::small_graph({.pooled = pooled}), kLocation);
+    const std::string model = write_onnx(*kit::small_graph({.pooled = pooled}), kLocation);
     EXPECT_TRUE(check_onnx_structure(bytes_of(model)).ok());
     const auto signature = read_onnx_signature(bytes_of(model), "x.onnx");
     ASSERT_TRUE(signature.ok());
@@ -31,7 +31,7 @@ TEST(OnnxWriterTest, DeclaresItsInputsAndItsOutput) {
 }
 
 TEST(OnnxWriterTest, LeavesWeightsWhereTheyAre) {
-  const auto graph = testing::small_graph();
+  const auto graph = kit::small_graph();
   const std::string model = write_onnx(*graph, kLocation);
   const auto locations = external_data_locations(bytes_of(model));
   EXPECT_TRUE(locations.complete);

@@ -6,11 +6,24 @@
 #include <stdexcept>
 #include <utility>
 
-#include "evaluator.h"
+#include "kit/reference/evaluator.h"
 
 namespace latebind::graph::testing {
 namespace {
 
+using kit::activate;
+using kit::Array;
+using kit::at;
+using kit::binary;
+using kit::by_row;
+using kit::count_of;
+using kit::Dims;
+using kit::for_each;
+using kit::Inputs;
+using kit::keep_largest;
+using kit::map;
+using kit::read_array;
+using kit::softmax;
 using primitive::BinaryFunction;
 using primitive::ReduceFunction;
 

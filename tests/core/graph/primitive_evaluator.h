@@ -1,13 +1,13 @@
-// Computes a lowered Graph: what the writers write, without any vendor.
+// Computes a lowered Graph as its primitives mean it, without any vendor.
 #pragma once
 
-#include "array.h"
 #include "core/graph/graph.h"
 #include "core/graph/primitives.h"
+#include "kit/reference/array.h"
 
 namespace latebind::graph::testing {
 
 // `graph` is the one that was lowered, which has the weights.
-[[nodiscard]] Array evaluate(const PrimitiveNetwork& network, const Graph& graph, const Inputs& inputs);
+[[nodiscard]] kit::Array evaluate(const PrimitiveNetwork& network, const Graph& graph, const kit::Inputs& inputs);
 
 }  // namespace latebind::graph::testing

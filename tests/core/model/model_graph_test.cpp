@@ -8,19 +8,19 @@
 #include "core/graph/onnx_structure.h"
 #include "core/model/model.h"
 #include "core/model/onnx_form.h"
-#include "tests/core/graph/graph_model.h"
-#include "tests/core/graph/small_graph.h"
+#include "kit/networks/graph_model.h"
+#include "kit/networks/small_encoder.h"
 
 namespace latebind::core {
 namespace {
 
 using ::testing::HasSubstr;
 
-using graph::testing::small_graph;
-using graph::testing::SmallGraphOptions;
+using kit::small_graph;
+using kit::SmallGraphOptions;
 
 ModelGraph in_memory(const SmallGraphOptions& options = {}) {
-  return graph::testing::model_graph_of(*small_graph(options));
+  return kit::model_graph_of(*small_graph(options));
 }
 
 std::string digest_of(ModelGraph network) {

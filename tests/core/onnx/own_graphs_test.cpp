@@ -7,8 +7,9 @@
 #include <random>
 
 #include "core/graph/onnx_writer.h"
-#include "tests/core/graph/random_encoder.h"
+#include "kit/networks/random_encoder.h"
 #include "tests/core/onnx/onnx_parts.h"
+#include "tests/support/encoders_to_draw.h"
 
 namespace latebind::onnx {
 namespace {
@@ -29,12 +30,12 @@ TEST(OwnGraphsTest, RandomEncodersUseNothingThatOpenVinoComputesDifferently) {
   std::mt19937 chance(20261130);
   std::mt19937 more(45);
   std::mt19937 latest(180);
-  for (std::size_t i = 0; i < graph::testing::encoders_to_draw(kEncodersDrawn); ++i) {
+  for (std::size_t i = 0; i < test::encoders_to_draw(kEncodersDrawn); ++i) {
     SCOPED_TRACE(i);
-    graph::testing::EncoderShape shape = graph::testing::draw_shape(chance);
-    graph::testing::draw_more(more, shape);
-    graph::testing::draw_latest(latest, shape);
-    const auto graph = graph::testing::encoder(shape);
+    kit::EncoderShape shape = kit::draw_shape(chance);
+    kit::draw_biases_and_experts(more, shape);
+    kit::draw_convolution_and_disentangled(latest, shape);
+    const auto graph = kit::encoder(shape);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     const std::string model = graph::write_onnx(*graph, {});
     const auto network = testing::network_in(model);

@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "tests/core/graph/evaluator.h"
+#include "kit/reference/evaluator.h"
 
 namespace latebind::embedding::testing {
 
 // All texts in one batch, padded at their ends with ids that would be seen if a mask did not hide them.
 struct BatchOfTexts {
-  graph::testing::Array ids;
-  graph::testing::Array mask;
+  kit::Array ids;
+  kit::Array mask;
 };
 
 inline BatchOfTexts batch_of(const nlohmann::json& texts) {
@@ -32,8 +32,8 @@ inline BatchOfTexts batch_of(const nlohmann::json& texts) {
   return batch;
 }
 
-inline graph::testing::Array vectors_of(const graph::Graph& graph, const BatchOfTexts& batch) {
-  return graph::testing::evaluate(graph, {{"input_ids", batch.ids}, {"attention_mask", batch.mask}});
+inline kit::Array vectors_of(const graph::Graph& graph, const BatchOfTexts& batch) {
+  return kit::evaluate(graph, {{"input_ids", batch.ids}, {"attention_mask", batch.mask}});
 }
 
 }  // namespace latebind::embedding::testing

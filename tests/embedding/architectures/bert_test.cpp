@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "embedding/weights/safetensors.h"
+#include "kit/reference/array.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
 #include "tests/support/json.h"
@@ -17,7 +18,7 @@ namespace {
 
 using core::Result;
 using graph::PoolingMode;
-using graph::testing::Array;
+using kit::Array;
 using nlohmann::json;
 using testing::batch_of;
 using testing::vectors_of;

@@ -14,7 +14,7 @@
 #include "embedding/inputs/token_table.h"
 #include "embedding/outputs/score.h"
 #include "embedding/tokenizer/tokenizer.h"
-#include "tests/core/graph/evaluator.h"
+#include "kit/reference/evaluator.h"
 #include "tests/embedding/support.h"
 
 namespace latebind::embedding {
@@ -33,9 +33,9 @@ const json& recorded_pairs() {
 
 // All pairs in one batch, padded at their ends with ids and types that would be seen if the mask did not hide them.
 struct BatchOfPairs {
-  graph::testing::Array ids{};
-  graph::testing::Array mask{};
-  graph::testing::Array types{};
+  kit::Array ids{};
+  kit::Array mask{};
+  kit::Array types{};
 };
 BatchOfPairs batch_of(const TokenTable& table) {
   const auto lengths = table.lengths();
@@ -80,7 +80,7 @@ TEST_P(CrossEncoderFolderTest, GivesTheReferencesNumbers) {
   const auto graph = make_graph(model);
   ASSERT_TRUE(graph.ok()) << graph.status().to_string();
   const BatchOfPairs batch = batch_of(table);
-  const auto numbers = graph::testing::evaluate(
+  const auto numbers = kit::evaluate(
       *graph, {{"input_ids", batch.ids}, {"attention_mask", batch.mask}, {"token_type_ids", batch.types}});
   const std::size_t labels = output->labels().size();
   ASSERT_EQ(numbers.values.size(), table.size() * labels);

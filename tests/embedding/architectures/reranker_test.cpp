@@ -14,7 +14,7 @@
 #include "embedding/inputs/token_table.h"
 #include "embedding/outputs/score.h"
 #include "embedding/tokenizer/tokenizer.h"
-#include "tests/core/graph/evaluator.h"
+#include "kit/reference/evaluator.h"
 #include "tests/embedding/support.h"
 
 namespace latebind::embedding {
@@ -80,8 +80,8 @@ class RerankerTest : public ::testing::TestWithParam<std::string> {
   [[nodiscard]] std::vector<float> compute(const TokenTable& table) const {
     const auto lengths = table.lengths();
     const std::size_t width = *std::ranges::max_element(lengths);
-    graph::testing::Array ids{};
-    graph::testing::Array mask{};
+    kit::Array ids{};
+    kit::Array mask{};
     for (auto* array : {&ids, &mask})
       array->shape = {static_cast<std::int64_t>(table.size()), static_cast<std::int64_t>(width)};
     for (std::size_t row = 0; row < table.size(); ++row) {
@@ -94,7 +94,7 @@ class RerankerTest : public ::testing::TestWithParam<std::string> {
     const auto graph = make_graph(model());
     EXPECT_TRUE(graph.ok()) << graph.status().to_string();
     if (!graph.ok()) return {};
-    const auto numbers = graph::testing::evaluate(*graph, {{"input_ids", ids}, {"attention_mask", mask}});
+    const auto numbers = kit::evaluate(*graph, {{"input_ids", ids}, {"attention_mask", mask}});
     return {numbers.values.begin(), numbers.values.end()};
   }
 

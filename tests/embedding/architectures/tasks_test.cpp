@@ -6,6 +6,7 @@
 
 #include "embedding/build_model.h"
 #include "embedding/folder/model_folder.h"
+#include "kit/reference/evaluator.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
 #include "tests/support/json.h"
@@ -34,13 +35,11 @@ json texts_of_networks() {
 // `tasks` has the number of each text's task.
 std::vector<double> vectors_with_tasks(const graph::Graph& graph, const std::vector<double>& tasks) {
   const auto batch = testing::batch_of(texts_of_networks());
-  graph::testing::Array numbers{.shape = batch.ids.shape, .values = {}};
+  kit::Array numbers{.shape = batch.ids.shape, .values = {}};
   const auto width = static_cast<std::size_t>(batch.ids.shape[1]);
   for (std::size_t i = 0; i < batch.mask.values.size(); ++i)
     numbers.values.push_back(batch.mask.values[i] == 1 ? tasks[i / width] : 0);
-  return graph::testing::evaluate(graph,
-                                  {{"input_ids", batch.ids}, {"attention_mask", batch.mask}, {"task_ids", numbers}})
-      .values;
+  return kit::evaluate(graph, {{"input_ids", batch.ids}, {"attention_mask", batch.mask}, {"task_ids", numbers}}).values;
 }
 
 // The models normalise.

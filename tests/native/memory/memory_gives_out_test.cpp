@@ -30,7 +30,7 @@ using test::stop_refusing;
 TEST(NativeMemoryGivesOutTest, PackingAPanelNeedsNone) {
   constexpr std::int64_t kWidest = 40;
   constexpr std::int64_t kLongest = 200;
-  graph::testing::SmallWeights weights;
+  kit::PatternWeights weights;
   const graph::Weight table = weights.add("table", core::ElementType::kF32, {9, kLongest});
   const graph::Weight weight = weights.add("weight", core::ElementType::kF16, {kWidest, kLongest});
   graph::GraphBuilder builder(weights.part());

@@ -9,17 +9,20 @@
 #include "backends/openvino/backend.h"
 #include "core/backend/backend.h"
 #include "core/backend/questions.h"
-#include "tests/core/graph/graph_model.h"
-#include "tests/core/graph/random_encoder.h"
+#include "kit/networks/batches.h"
+#include "kit/networks/graph_model.h"
+#include "kit/networks/random_encoder.h"
+#include "kit/reference/evaluator.h"
+#include "kit/run_graph.h"
 
 namespace latebind::openvino {
 namespace {
 
 using core::Shape;
 using core::StatusCode;
-using graph::testing::EncoderShape;
-using graph::testing::Inputs;
-using graph::testing::Outcome;
+using kit::EncoderShape;
+using kit::Inputs;
+using kit::Outcome;
 using testing::ElementsAre;
 using testing::FloatNear;
 using testing::HasSubstr;
@@ -28,9 +31,9 @@ using testing::Pointwise;
 constexpr std::int64_t kHidden = 12;
 
 core::Model encoder_of(const EncoderShape& shape) {
-  auto made = graph::testing::encoder(shape);
+  auto made = kit::encoder(shape);
   EXPECT_TRUE(made.ok()) << made.status().to_string();
-  return graph::testing::model_of(*std::move(made));
+  return kit::model_of(*std::move(made));
 }
 
 class PackedTokensTest : public testing::Test {
@@ -50,7 +53,7 @@ Inputs row_of(const Inputs& inputs, std::int64_t row, std::int64_t length) {
   Inputs one;
   for (const auto& [name, array] : inputs) {
     const auto begin = array.values.begin() + row * array.shape[1];
-    one.emplace(name, graph::testing::Array{{1, length}, {begin, begin + length}});
+    one.emplace(name, kit::Array{{1, length}, {begin, begin + length}});
   }
   return one;
 }
@@ -79,13 +82,13 @@ TEST_F(PackedTokensTest, ATextHasTheSameVectorAloneAndAmongOthers) {
     ASSERT_NE(executable, nullptr);
     for (const std::vector<std::int64_t>& lengths :
          {std::vector<std::int64_t>{9, 1, 30}, {4, 4}, {17, 3, 3, 2, 60, 1, 1, 8, 5}, {6}}) {
-      const Inputs batch = graph::testing::draw_batch(chance_, lengths, shape_.vocabulary, 2);
-      const Outcome all = graph::testing::run(*executable, batch, options);
+      const Inputs batch = kit::draw_batch(chance_, lengths, shape_.vocabulary, 2);
+      const Outcome all = kit::run(*executable, batch, options);
       ASSERT_TRUE(all.status.ok()) << all.status.to_string();
       ASSERT_EQ(all.shape, (Shape{static_cast<std::int64_t>(lengths.size()), kHidden}));
       for (std::size_t i = 0; i < lengths.size(); ++i) {
         const auto row = static_cast<std::int64_t>(i);
-        const Outcome alone = graph::testing::run(*executable, row_of(batch, row, lengths[i]), options);
+        const Outcome alone = kit::run(*executable, row_of(batch, row, lengths[i]), options);
         ASSERT_TRUE(alone.status.ok()) << alone.status.to_string();
         const auto begin = all.values.begin() + row * kHidden;
         EXPECT_THAT(alone.values, Pointwise(FloatNear(1e-6F), std::vector<float>(begin, begin + kHidden))) << i;
@@ -99,11 +102,11 @@ TEST_F(PackedTokensTest, TokensHaveTheirVectorsWhereTheyWere) {
   const core::Model model = encoder_of(shape_);
   const auto executable = load(shape_);
   ASSERT_NE(executable, nullptr);
-  const Inputs batch = graph::testing::draw_batch(chance_, {3, 7, 1}, shape_.vocabulary, 1);
-  const Outcome outcome = graph::testing::run(*executable, batch);
+  const Inputs batch = kit::draw_batch(chance_, {3, 7, 1}, shape_.vocabulary, 1);
+  const Outcome outcome = kit::run(*executable, batch);
   ASSERT_TRUE(outcome.status.ok()) << outcome.status.to_string();
   ASSERT_EQ(outcome.shape, (Shape{3, 8, kHidden}));
-  const auto wanted = graph::testing::evaluate(*model.graph()->graph, batch);
+  const auto wanted = kit::evaluate(*model.graph()->graph, batch);
   const auto& mask = batch.at("mask").values;
   for (std::size_t i = 0; i < wanted.values.size(); ++i) {
     if (mask[i / kHidden] == 0) continue;
@@ -115,16 +118,16 @@ TEST_F(PackedTokensTest, NoTextsAndTextsWithoutATokenDisturbNobody) {
   const auto executable = load(shape_);
   ASSERT_NE(executable, nullptr);
   for (const Shape& shape : {Shape{0, 5}, Shape{0, 0}}) {
-    const graph::testing::Array none{{shape[0], shape[1]}, {}};
-    const Outcome outcome = graph::testing::run(*executable, {{"ids", none}, {"mask", none}});
+    const kit::Array none{{shape[0], shape[1]}, {}};
+    const Outcome outcome = kit::run(*executable, {{"ids", none}, {"mask", none}});
     ASSERT_TRUE(outcome.status.ok()) << outcome.status.to_string();
     EXPECT_EQ(outcome.shape, (Shape{0, kHidden}));
   }
-  const Inputs batch = graph::testing::draw_batch(chance_, {4, 6, 2}, shape_.vocabulary);
-  const Outcome before = graph::testing::run(*executable, batch);
+  const Inputs batch = kit::draw_batch(chance_, {4, 6, 2}, shape_.vocabulary);
+  const Outcome before = kit::run(*executable, batch);
   Inputs hollow = batch;
   std::fill_n(hollow.at("mask").values.begin() + 6, 6, 0.0);
-  const Outcome after = graph::testing::run(*executable, hollow);
+  const Outcome after = kit::run(*executable, hollow);
   ASSERT_TRUE(before.status.ok() && after.status.ok());
   for (const std::int64_t row : {0, 2}) {
     const auto of = [&](const Outcome& outcome) {
@@ -143,10 +146,10 @@ TEST_F(PackedTokensTest, ABlobKeepsThem) {
   ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
   EXPECT_TRUE((*loaded)->active().packs_tokens);
   EXPECT_EQ((*loaded)->inputs().size(), 2U);
-  const Inputs batch = graph::testing::draw_batch(chance_, {4, 6, 2}, shape_.vocabulary);
-  const Outcome outcome = graph::testing::run(**loaded, batch);
+  const Inputs batch = kit::draw_batch(chance_, {4, 6, 2}, shape_.vocabulary);
+  const Outcome outcome = kit::run(**loaded, batch);
   ASSERT_TRUE(outcome.status.ok()) << outcome.status.to_string();
-  const auto wanted = graph::testing::evaluate(*model.graph()->graph, batch);
+  const auto wanted = kit::evaluate(*model.graph()->graph, batch);
   for (std::size_t i = 0; i < wanted.values.size(); ++i)
     EXPECT_NEAR(outcome.values[i], wanted.values[i], 1e-5) << i;
 }
@@ -154,9 +157,9 @@ TEST_F(PackedTokensTest, ABlobKeepsThem) {
 TEST_F(PackedTokensTest, InputsThatDoNotFitTogetherAreRefusedByName) {
   const auto executable = load(shape_);
   ASSERT_NE(executable, nullptr);
-  Inputs inputs = graph::testing::draw_batch(chance_, {4, 6}, shape_.vocabulary);
-  inputs.at("mask") = graph::testing::draw_batch(chance_, {4, 7}, shape_.vocabulary).at("mask");
-  const Outcome outcome = graph::testing::run(*executable, inputs);
+  Inputs inputs = kit::draw_batch(chance_, {4, 6}, shape_.vocabulary);
+  inputs.at("mask") = kit::draw_batch(chance_, {4, 7}, shape_.vocabulary).at("mask");
+  const Outcome outcome = kit::run(*executable, inputs);
   EXPECT_EQ(outcome.status.code(), StatusCode::kShapeMismatch);
   EXPECT_THAT(outcome.status.message(), HasSubstr("'mask' has shape [2,7], and 'ids' has [2,6]"));
 }

@@ -1,13 +1,14 @@
-#include "array.h"
+#include "kit/reference/array.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
-namespace latebind::graph::testing {
+namespace latebind::kit {
 namespace {
 
 using core::ElementType;
@@ -16,6 +17,7 @@ double half(std::uint16_t bits) {
   const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
   const int exponent = bits >> 10U & 0x1fU;
   const int fraction = bits & 0x3ffU;
+  if (exponent == 31) return fraction == 0 ? sign * std::numeric_limits<double>::infinity() : std::nan("");
   return exponent == 0 ? sign * std::ldexp(fraction, -24) : sign * std::ldexp(fraction + 1024, exponent - 25);
 }
 
@@ -24,13 +26,6 @@ T load(std::span<const std::byte> bytes, std::size_t i) {
   T value;
   std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
   return value;
-}
-
-Dims strides_of(const Dims& shape) {
-  Dims strides(shape.size(), 1);
-  for (std::size_t i = shape.size(); i-- > 1;)
-    strides[i - 1] = strides[i] * shape[i];
-  return strides;
 }
 
 }  // namespace
@@ -57,7 +52,7 @@ Array read_array(ElementType type, const core::Shape& shape, std::span<const std
         array.values.push_back(std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(bytes, i)} << 16U));
         break;
       default:
-        throw std::logic_error("a constant of an unexpected type");
+        throw std::logic_error("a weight of an unexpected type");
     }
   }
   return array;
@@ -75,12 +70,10 @@ void for_each(const Dims& shape, const std::function<void(const Dims&)>& visit) 
 }
 
 double at(const Array& array, const Dims& index) {
-  const Dims strides = strides_of(array.shape);
-  std::int64_t offset = 0;
   const std::size_t skip = index.size() - array.shape.size();
-  for (std::size_t i = 0; i < array.shape.size(); ++i) {
-    if (array.shape[i] != 1) offset += index[skip + i] * strides[i];
-  }
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < array.shape.size(); ++i)
+    offset = offset * array.shape[i] + (array.shape[i] == 1 ? 0 : index[skip + i]);
   return array.values.at(static_cast<std::size_t>(offset));
 }
 
@@ -141,4 +134,4 @@ Array layer_norm(const Array& x, const Array& weight, const Array& bias, double 
   return binary(binary(centred, weight, std::multiplies<>()), bias, std::plus<>());
 }
 
-}  // namespace latebind::graph::testing
+}  // namespace latebind::kit

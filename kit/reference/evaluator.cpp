@@ -1,29 +1,57 @@
-#include "evaluator.h"
+#include "kit/reference/evaluator.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
+#include <utility>
 
-namespace latebind::graph::testing {
+#include "kit/reference/attention.h"
+
+namespace latebind::kit {
 namespace {
 
-std::size_t size(std::int64_t dim) {
-  return static_cast<std::size_t>(dim);
-}
+using graph::Activation;
+using graph::ActivationFunction;
+using graph::Add;
+using graph::Attention;
+using graph::Columns;
+using graph::Convolution;
+using graph::Experts;
+using graph::Graph;
+using graph::GraphOutput;
+using graph::Input;
+using graph::LayerNorm;
+using graph::Linear;
+using graph::Lookup;
+using graph::Multiply;
+using graph::Node;
+using graph::Normalize;
+using graph::Pool;
+using graph::PoolingMode;
+using graph::PositionLookup;
+using graph::RmsNorm;
+using graph::RowLookup;
+using graph::Scale;
+using graph::ShortConvolution;
+using graph::Value;
+using graph::Weight;
+using graph::WholeTable;
 
 class Evaluator {
  public:
   Evaluator(const Graph& graph, const Inputs& inputs, std::optional<int> bits)
       : graph_(graph), inputs_(inputs), bits_(bits) {}
 
-  Array run() {
+  std::vector<Array> run() {
     for (const Node& node : graph_.nodes()) {
       values_.push_back(std::visit(*this, node.op));
       check_shape(node, values_.back());
       if (bits_ && !std::holds_alternative<Input>(node.op)) round(values_.back());
     }
-    return of(graph_.output());
+    std::vector<Array> outputs;
+    for (const GraphOutput& output : graph_.outputs())
+      outputs.push_back(of(output.value));
+    return outputs;
   }
 
   Array operator()(const Input& op) const { return inputs_.at(op.name); }
@@ -33,7 +61,7 @@ class Evaluator {
     const Array& ids = of(op.ids);
     Array out{{ids.shape[0], ids.shape[1], table.shape[1]}, {}};
     for (const double id : ids.values)
-      append_row(out, table, size(static_cast<std::int64_t>(id)));
+      append_row(out, table, to_size(static_cast<std::int64_t>(id)));
     return out;
   }
 
@@ -42,16 +70,16 @@ class Evaluator {
     const Array& ids = of(op.ids);
     if (!op.padding) {
       Array out{{ids.shape[1], table.shape[1]}, {}};
-      for (std::size_t t = 0; t < size(out.shape[0]); ++t)
+      for (std::size_t t = 0; t < to_size(out.shape[0]); ++t)
         append_row(out, table, t);
       return out;
     }
     Array out{{ids.shape[0], ids.shape[1], table.shape[1]}, {}};
     std::size_t last = 0;
     for_each(ids.shape, [&](const Dims& index) {
-      if (index[1] == 0) last = size(*op.padding);
+      if (index[1] == 0) last = to_size(*op.padding);
       const bool is_padding = at(ids, index) == static_cast<double>(*op.padding);
-      append_row(out, table, is_padding ? size(*op.padding) : ++last);
+      append_row(out, table, is_padding ? to_size(*op.padding) : ++last);
     });
     return out;
   }
@@ -59,7 +87,7 @@ class Evaluator {
   Array operator()(const RowLookup& op) const {
     const Array table = weight(op.table);
     Array out{{table.shape[1]}, {}};
-    append_row(out, table, size(op.row));
+    append_row(out, table, to_size(op.row));
     return out;
   }
 
@@ -86,13 +114,15 @@ class Evaluator {
 
   Array operator()(const Convolution& op) const {
     const Array matrix = weight(op.weight);
+    const Array bias = bias_of(op.bias, matrix.shape[0]);
     const Array& x = of(op.x);
+    const Array& mask = of(op.mask);
     Array out{{x.shape[0], x.shape[1], matrix.shape[0]}, {}};
     for_each(out.shape, [&](const Dims& index) {
-      double sum = op.bias ? at(weight(*op.bias), {index[2]}) : 0;
+      double sum = bias.values[to_size(index[2])];
       for (std::int64_t k = 0; k < matrix.shape[2]; ++k) {
         const std::int64_t t = index[1] + k - (matrix.shape[2] - 1) / 2;
-        if (t < 0 || t >= x.shape[1] || at(of(op.mask), {index[0], t}) == 0) continue;
+        if (t < 0 || t >= x.shape[1] || mask.values[to_size(index[0] * x.shape[1] + t)] == 0) continue;
         for (std::int64_t i = 0; i < matrix.shape[1]; ++i)
           sum = summed(sum, at(matrix, {index[2], i, k}) * at(x, {index[0], t, i}));
       }
@@ -103,10 +133,9 @@ class Evaluator {
 
   Array operator()(const Linear& op) const {
     const Array matrix = weight(op.weight);
-    const Array bias =
-        op.bias ? weight(*op.bias) : Array{{matrix.shape[0]}, std::vector<double>(size(matrix.shape[0]))};
-    Array x = of(op.x);
-    const std::size_t in = size(matrix.shape[1]);
+    const Array bias = bias_of(op.bias, matrix.shape[0]);
+    const Array& x = of(op.x);
+    const std::size_t in = to_size(matrix.shape[1]);
     Array out{x.shape, {}};
     out.shape.back() = matrix.shape[0];
     for (std::size_t row = 0; row < x.values.size(); row += in) {
@@ -121,66 +150,25 @@ class Evaluator {
   }
 
   Array operator()(const Attention& op) const {
-    const std::int64_t width = of(op.query).shape[2] / op.heads;
-    const Array query = op.rotary ? turned(of(op.query), *op.rotary) : of(op.query);
-    const Array key = op.rotary ? turned(of(op.key), *op.rotary) : of(op.key);
-    const std::int64_t tokens = query.shape[1];
-    const auto& bias = op.distance_bias;
-    const Array biases = bias ? weight(bias->table) : Array();
-    Array out{query.shape, {}};
-    for_each(query.shape, [&](const Dims& index) {
-      // Of the same text, at token s and component i.
-      const auto element = [&](const Array& array, std::int64_t s, std::int64_t i) {
-        return array.values[size((index[0] * tokens + s) * array.shape[2] + i)];
-      };
-      const std::int64_t head = index[2] / width;
-      const std::int64_t first = head * width;
-      // From a column of the query to that of the key and the value.
-      const std::int64_t back = first - head * op.key_heads / op.heads * width;
-      std::vector<double> weights;
-      for (std::int64_t s = 0; s < tokens; ++s) {
-        double product = 0;
-        for (std::int64_t i = first; i < first + width; ++i)
-          product = summed(product, element(query, index[1], i) * element(key, s, i - back));
-        const bool seen = !op.causal || s <= index[1];
-        const bool near = seen && (!op.window || std::abs(s - index[1]) <= *op.window);
-        const bool kept = near && of(op.mask).values[size(index[0] * tokens + s)] == 1;
-        if (const auto& terms = op.disentangled) {
-          const std::int64_t row = row_of(*terms, index[1] - s);
-          for (std::int64_t i = first; i < first + width; ++i) {
-            if (terms->keys) product = summed(product, element(query, index[1], i) * at(of(*terms->keys), {row, i}));
-            if (terms->queries) product = summed(product, element(key, s, i) * at(of(*terms->queries), {row, i}));
-          }
-        }
-        double score = op.scale * product;
-        if (op.soft_cap) score = *op.soft_cap * std::tanh(score / *op.soft_cap);
-        if (bias) score += at(biases, {bucket_of(*bias, s - index[1]), head});
-        if (op.linear_bias)
-          score -=
-              static_cast<double>(op.linear_bias->slopes[size(head)]) * static_cast<double>(std::abs(s - index[1]));
-        weights.push_back(kept ? score : -std::numeric_limits<double>::infinity());
-      }
-      // An unattended token that attends to none has nothing. Padding that is far from every token: what it has is not
-      // specified, but a number.
-      const bool sees_none = std::ranges::max(weights) < 0 && std::isinf(std::ranges::max(weights));
-      if (sees_none) std::ranges::fill(weights, 0);
-      if (!sees_none || !op.may_be_unattended) softmax(weights);
-      double sum = 0;
-      for (std::int64_t s = 0; s < tokens; ++s)
-        sum = summed(sum, weights[size(s)] * element(of(op.value), s, index[2] - back));
-      out.values.push_back(sum);
-    });
-    return out;
+    const Array table = op.distance_bias ? weight(op.distance_bias->table) : Array();
+    AttentionOperands operands{.query = &of(op.query),
+                               .key = &of(op.key),
+                               .value = &of(op.value),
+                               .mask = &of(op.mask),
+                               .distance_bias = &table};
+    if (op.disentangled && op.disentangled->keys) operands.disentangled_keys = &of(*op.disentangled->keys);
+    if (op.disentangled && op.disentangled->queries) operands.disentangled_queries = &of(*op.disentangled->queries);
+    return attend(op, operands, [this](double sum, double term) { return summed(sum, term); });
   }
 
   Array operator()(const ShortConvolution& op) const {
     const Array& x = of(op.x);
     const Array factors = weight(op.weight);
-    const Array bias = op.bias ? weight(*op.bias) : Array();
+    const Array bias = bias_of(op.bias, x.shape[2]);
     const std::int64_t count = factors.shape[1];
     Array out{x.shape, {}};
     for_each(x.shape, [&](const Dims& index) {
-      double sum = op.bias ? at(bias, {index[2]}) : 0;
+      double sum = bias.values[to_size(index[2])];
       for (std::int64_t back = 0; back < count && back <= index[1]; ++back)
         sum = summed(sum, at(factors, {index[2], count - 1 - back}) * at(x, {index[0], index[1] - back, index[2]}));
       out.values.push_back(sum);
@@ -193,27 +181,27 @@ class Evaluator {
     const Array wide = weight(op.wide);
     const Array narrow = weight(op.narrow);
     Array shares = by_row(of(op.router), softmax);
-    shares = by_row(shares, [&](std::span<double> row) { keep_largest(row, size(op.chosen)); });
+    shares = by_row(shares, [&](std::span<double> row) { keep_largest(row, to_size(op.chosen)); });
     const std::int64_t columns = x.shape[2];
     const std::int64_t experts = shares.shape[2];
     const std::int64_t rows = wide.shape[0] / experts;
     Array out{x.shape, std::vector<double>(x.values.size())};
     for (std::int64_t token = 0; token < x.shape[0] * x.shape[1]; ++token) {
       for (std::int64_t e = 0; e < experts; ++e) {
-        const double share = shares.values[size(token * experts + e)];
+        const double share = shares.values[to_size(token * experts + e)];
         Array inner{{rows}, {}};
         for (std::int64_t row = e * rows; share != 0 && row < (e + 1) * rows; ++row) {
           double sum = 0;
           for (std::int64_t i = 0; i < columns; ++i)
-            sum = summed(sum, at(wide, {row, i}) * x.values[size(token * columns + i)]);
+            sum = summed(sum, at(wide, {row, i}) * x.values[to_size(token * columns + i)]);
           inner.values.push_back(sum);
         }
         inner = activate(std::move(inner), op.function);
         for (std::int64_t i = 0; share != 0 && i < columns; ++i) {
           double sum = 0;
           for (std::int64_t row = 0; row < rows; ++row)
-            sum = summed(sum, inner.values[size(row)] * at(narrow, {e * rows + row, i}));
-          out.values[size(token * columns + i)] += share * sum;
+            sum = summed(sum, inner.values[to_size(row)] * at(narrow, {e * rows + row, i}));
+          out.values[to_size(token * columns + i)] += share * sum;
         }
       }
     }
@@ -268,24 +256,6 @@ class Evaluator {
   }
 
  private:
-  static Array turned(const Array& x, Rotary rotary) {
-    // Of the positions that there are: a text beyond the limit has an answer here, and the engine refuses it.
-    rotary.positions = x.shape[1];
-    const Turns turns = turns_of(rotary);
-    const auto half = static_cast<std::int64_t>(rotary.frequencies.size());
-    const std::int64_t width = 2 * half;
-    Array out{x.shape, {}};
-    for_each(x.shape, [&](const Dims& index) {
-      const std::int64_t column = index[2] % width;
-      const std::size_t angle = size(index[1] * half + column % half);
-      const bool is_first = column < half;
-      const double other = at(x, {index[0], index[1], index[2] + (is_first ? half : -half)});
-      out.values.push_back(at(x, index) * turns.cosines.at(angle) +
-                           (is_first ? -other : other) * turns.sines.at(angle));
-    });
-    return out;
-  }
-
   static double pooled(PoolingMode mode, const std::vector<double>& tokens) {
     switch (mode) {
       case PoolingMode::kCls:
@@ -310,18 +280,19 @@ class Evaluator {
   }
 
   static void append_row(Array& to, const Array& table, std::size_t row) {
-    const std::size_t width = size(table.shape[1]);
+    const std::size_t width = to_size(table.shape[1]);
     for (std::size_t i = 0; i < width; ++i)
       to.values.push_back(table.values.at(row * width + i));
   }
 
-  // What the graph says of a value must be what it is.
+  // Checks that a value has the shape that the graph declares.
   static void check_shape(const Node& node, const Array& array) {
     const auto dims = node.shape.dims();
-    const bool same = std::ranges::equal(
-        dims, array.shape, [](std::int64_t said, std::int64_t is) { return said == core::kDynamic || said == is; });
-    if (!same || array.values.size() != size(count_of(array.shape))) {
-      throw std::logic_error("a value of another shape than the graph says");
+    const bool same = std::ranges::equal(dims, array.shape, [](std::int64_t declared, std::int64_t dim) {
+      return declared == core::kDynamic || declared == dim;
+    });
+    if (!same || array.values.size() != to_size(count_of(array.shape))) {
+      throw std::logic_error("a value has another shape than the graph declares");
     }
   }
 
@@ -329,8 +300,11 @@ class Evaluator {
   [[nodiscard]] Array weight(const Weight& weight) const {
     return read_array(weight.type, weight.shape, graph_.bytes_of(weight));
   }
+  [[nodiscard]] Array bias_of(const std::optional<Weight>& bias, std::int64_t columns) const {
+    return bias ? weight(*bias) : Array{{columns}, std::vector<double>(to_size(columns))};
+  }
 
-  // Rounded as f32, in which everybody sums up at best: the longer a sum, the more that is beside rounding it once.
+  // Devices sum up in f32 at best. The longer the sum, the more this differs from rounding the sum once.
   [[nodiscard]] double summed(double sum, double more) const {
     return bits_ ? static_cast<double>(static_cast<float>(sum + more)) : sum + more;
   }
@@ -369,8 +343,12 @@ Array activate(Array x, ActivationFunction function) {
   });
 }
 
-Array evaluate(const Graph& graph, const Inputs& inputs, std::optional<int> bits) {
+std::vector<Array> evaluate_all(const Graph& graph, const Inputs& inputs, std::optional<int> bits) {
   return Evaluator(graph, inputs, bits).run();
 }
 
-}  // namespace latebind::graph::testing
+Array evaluate(const Graph& graph, const Inputs& inputs, std::optional<int> bits) {
+  return std::move(evaluate_all(graph, inputs, bits).front());
+}
+
+}  // namespace latebind::kit
