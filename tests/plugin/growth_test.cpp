@@ -3,8 +3,12 @@
 #include <cmath>
 #include <random>
 
-#include "tests/core/graph/graph_model.h"
-#include "tests/core/graph/random_encoder.h"
+#include "kit/networks/batches.h"
+#include "kit/networks/encoder_shape.h"
+#include "kit/networks/graph_model.h"
+#include "kit/networks/random_encoder.h"
+#include "kit/reference/evaluator.h"
+#include "kit/run_graph.h"
 #include "tests/plugin/support.h"
 
 namespace latebind::plugin::testing {
@@ -63,17 +67,17 @@ TEST_P(OfferedBackendTest, ABackendOfAnyReleaseComputes) {
   const auto backend = backend_in(GetParam(), {}, "native");
   std::mt19937 chance(1);
   for (int i = 0; i < 20; ++i) {
-    graph::testing::EncoderShape shape = graph::testing::draw_shape(chance);
+    kit::EncoderShape shape = kit::draw_shape(chance);
     shape.pooled = true;  // what padding has is unspecified
-    auto made = graph::testing::encoder(shape);
+    auto made = kit::encoder(shape);
     ASSERT_OK(made.status());
-    const core::Model model = graph::testing::model_of(*std::move(made));
+    const core::Model model = kit::model_of(*std::move(made));
     const auto loaded = backend->load(model, "CPU", {});
     ASSERT_OK(loaded.status());
-    const auto batch = graph::testing::draw_batch(chance, {3, 9, 1}, shape.vocabulary);
-    const auto outcome = graph::testing::run(**loaded, batch);
+    const auto batch = kit::draw_batch(chance, {3, 9, 1}, shape.vocabulary);
+    const auto outcome = kit::run(**loaded, batch);
     ASSERT_OK(outcome.status);
-    const auto wanted = graph::testing::evaluate(*model.graph()->graph, batch);
+    const auto wanted = kit::evaluate(*model.graph()->graph, batch);
     ASSERT_EQ(outcome.values.size(), wanted.values.size());
     for (std::size_t v = 0; v < wanted.values.size(); ++v)
       ASSERT_NEAR(static_cast<double>(outcome.values[v]), wanted.values[v], 3e-5);

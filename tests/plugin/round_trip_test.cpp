@@ -6,15 +6,19 @@
 #include "backends/native/backend.h"
 #include "backends/plugin/executable.h"
 #include "backends/table/offer.h"
-#include "tests/core/graph/graph_model.h"
-#include "tests/core/graph/random_encoder.h"
+#include "kit/networks/batches.h"
+#include "kit/networks/encoder_shape.h"
+#include "kit/networks/graph_model.h"
+#include "kit/networks/random_encoder.h"
+#include "kit/reference/evaluator.h"
+#include "kit/run_graph.h"
 #include "tests/plugin/support.h"
 
 namespace latebind::plugin::testing {
 namespace {
 
-using graph::testing::EncoderShape;
-using graph::testing::Inputs;
+using kit::EncoderShape;
+using kit::Inputs;
 
 std::shared_ptr<PluginBackend> native_plugin(core::BackendSettingTexts settings = {}) {
   return backend_in(LATEBIND_BACKEND_NATIVE, std::move(settings), "native");
@@ -27,13 +31,13 @@ TEST(RoundTripTest, RandomNetworksAreComputedBitForBitInEveryPrecision) {
   ASSERT_OK(devices.status());
   std::mt19937 chance(1);
   for (unsigned i = 0; i < 40; ++i) {
-    EncoderShape shape = graph::testing::draw_shape(chance);
-    graph::testing::draw_more(chance, shape);
-    graph::testing::draw_latest(chance, shape);
-    auto made = graph::testing::encoder(shape);
+    EncoderShape shape = kit::draw_shape(chance);
+    kit::draw_biases_and_experts(chance, shape);
+    kit::draw_convolution_and_disentangled(chance, shape);
+    auto made = kit::encoder(shape);
     ASSERT_OK(made.status());
-    const core::Model model = graph::testing::model_of(*std::move(made));
-    const Inputs batch = graph::testing::draw_batch(chance, {3, 17, 1}, shape.vocabulary);
+    const core::Model model = kit::model_of(*std::move(made));
+    const Inputs batch = kit::draw_batch(chance, {3, 17, 1}, shape.vocabulary);
     for (const core::Precision precision : devices->front().traits.precisions) {
       core::CompileOptions options;
       options.precision = precision;
@@ -41,8 +45,8 @@ TEST(RoundTripTest, RandomNetworksAreComputedBitForBitInEveryPrecision) {
       const auto given = plugged->load(model, "CPU", options);
       ASSERT_EQ(given.status().to_string(), wanted.status().to_string());
       if (!wanted.ok()) continue;
-      const auto a = graph::testing::run(**wanted, batch);
-      const auto b = graph::testing::run(**given, batch);
+      const auto a = kit::run(**wanted, batch);
+      const auto b = kit::run(**given, batch);
       ASSERT_EQ(b.status.to_string(), a.status.to_string());
       EXPECT_EQ(b.shape, a.shape);
       EXPECT_EQ(b.values, a.values) << "network " << i << " in " << core::word_of(precision);
@@ -75,9 +79,9 @@ TEST(RoundTripTest, SettingsReachTheBackend) {
 
 TEST(RoundTripTest, TensorsStayInBuffersBetweenRuns) {
   const auto backend = native_plugin();
-  auto made = graph::testing::encoder({.pooled = true});
+  auto made = kit::encoder({.pooled = true});
   ASSERT_OK(made.status());
-  const auto loaded = backend->load(graph::testing::model_of(*std::move(made)), "CPU", {});
+  const auto loaded = backend->load(kit::model_of(*std::move(made)), "CPU", {});
   ASSERT_OK(loaded.status());
   auto& executable = dynamic_cast<PluginExecutable&>(**loaded);
   const Shape ids_shape{2, 3};
@@ -108,11 +112,11 @@ TEST(RoundTripTest, TensorsStayInBuffersBetweenRuns) {
 
 TEST(RoundTripTest, WeightsAreReleasedWithTheExecutable) {
   const auto backend = native_plugin();
-  auto made = graph::testing::encoder({});
+  auto made = kit::encoder({});
   ASSERT_OK(made.status());
   const std::weak_ptr<const void> bytes = made->weights().front().bytes.owner;
   ASSERT_FALSE(bytes.expired());
-  auto loaded = backend->load(graph::testing::model_of(*std::move(made)), "CPU", {});
+  auto loaded = backend->load(kit::model_of(*std::move(made)), "CPU", {});
   ASSERT_OK(loaded.status());
   loaded = Status(StatusCode::kNotFound, "gone");
   EXPECT_TRUE(bytes.expired());
