@@ -10,6 +10,7 @@
 #include "core/json/read.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
+#include "embedding/folder/pooling_mode.h"
 #include "embedding/folder/refusals.h"
 #include "embedding/folder/weights_files.h"
 
