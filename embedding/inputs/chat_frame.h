@@ -14,10 +14,9 @@
 
 #include "core/result.h"
 #include "core/template/template.h"
+#include "embedding/inputs/pair_frame.h"
 
 namespace latebind::embedding {
-
-class Tokenizer;
 
 struct ChatTemplate {
   templates::Template source;
@@ -28,9 +27,16 @@ struct ChatTemplate {
   // If a row is truncated, its last tokens are replaced by those of the frame after the texts.
   bool restores_end = true;
   std::string file{};  // for messages and descriptions
+  // The roles of the messages with the two texts.
+  std::string query_role = "query";
+  std::string document_role = "document";
+  // The number of characters that are read of each text, without the white space around them; 0 for all, as they are.
+  std::size_t query_characters = 0;
+  std::size_t document_characters = 0;
+  bool takes_instruction = true;
 };
 
-class ChatFrame {
+class ChatFrame final : public PairFrame {
  public:
   // Renders sample texts, as the reference does. Returns kUnsupported, naming the file, if the result lacks one of
   // them.
@@ -44,7 +50,10 @@ class ChatFrame {
   // `restores_end` is false.
   [[nodiscard]] core::Result<std::vector<std::int32_t>> end_of(const Tokenizer& tokenizer,
                                                                std::string_view instruction) const;
-  [[nodiscard]] const std::string& file() const { return given_.file; }
+  [[nodiscard]] core::Result<FramedRow> encode(const Tokenizer& tokenizer, std::string_view query,
+                                               std::string_view document, std::string_view instruction,
+                                               std::size_t max_tokens) const override;
+  [[nodiscard]] const std::string& file() const override { return given_.file; }
 
  private:
   explicit ChatFrame(ChatTemplate given) : given_(std::move(given)) {}

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/text/utf8.h"
-#include "embedding/inputs/chat_frame.h"
 #include "embedding/inputs/input.h"
+#include "embedding/inputs/pair_frame.h"
 #include "embedding/inputs/too_long.h"
 
 namespace latebind::embedding {
@@ -62,35 +62,27 @@ core::Status TokenTable::add_framed(const Tokenizer& tokenizer, const TokenLimit
     return {core::StatusCode::kUnsupported,
             "the model takes its texts in a chat template: cutting them at their beginning is not supported"};
   }
-  LB_ASSIGN_OR_RETURN(const std::string whole, limits.frame->render(pair.first, pair.second, limits.prompt));
+  const auto encode = [&](std::size_t most) {
+    return limits.frame->encode(tokenizer, pair.first, pair.second, limits.prompt, most);
+  };
+  LB_ASSIGN_OR_RETURN(const FramedRow row, encode(limits.max_tokens));
+  if (row.is_cut && limits.refuse_longer) {
+    if (!row.excess.empty()) return {core::StatusCode::kTextTooLong, row.excess};
+    return refuse_longer(limits, [&](std::size_t most, auto& all) -> core::Status {
+      LB_ASSIGN_OR_RETURN(FramedRow longer, encode(most));
+      all = std::move(longer.ids);
+      return {};
+    });
+  }
+  if (row.ids.empty()) return {core::StatusCode::kInvalidArgument, "there is no token in both texts together"};
   const std::size_t begin = ids_.size();
-  core::Status status = tokenizer.encode(whole, limits.max_tokens + 1, ids_);
-  const std::size_t length = ids_.size() - begin;
-  const bool is_cut = length > limits.max_tokens;
-  if (status.ok() && is_cut && limits.refuse_longer) {
-    status = refuse_longer(limits, [&](std::size_t most, auto& all) { return tokenizer.encode(whole, most, all); });
-  }
-  if (status.ok() && length >= limits.max_tokens) {
-    // The frame's last tokens replace the last tokens of the truncated row.
-    ids_.resize(begin + limits.max_tokens);
-    const auto end = limits.frame->end_of(tokenizer, limits.prompt);
-    status = end.status();
-    if (status.ok()) {
-      const std::size_t count = std::min(end->size(), limits.max_tokens);
-      std::copy_n(end->end() - static_cast<std::ptrdiff_t>(count), count,
-                  ids_.end() - static_cast<std::ptrdiff_t>(count));
-    }
-  }
-  if (status.ok() && length == 0) {
-    status = core::Status(core::StatusCode::kInvalidArgument, "there is no token in both texts together");
-  }
-  if (status.ok()) status = check(begin, limits);
-  if (!status.ok()) {
+  ids_.insert(ids_.end(), row.ids.begin(), row.ids.end());
+  if (core::Status status = check(begin, limits); !status.ok()) {
     ids_.resize(begin);
     return status;
   }
   type_one_from_.push_back(static_cast<std::uint32_t>(ids_.size() - begin));
-  close(begin, is_cut);
+  close(begin, row.is_cut);
   return {};
 }
 
