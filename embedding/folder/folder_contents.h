@@ -49,6 +49,8 @@ struct FolderContents {
   std::optional<std::filesystem::path> onnx_file = std::nullopt;
   bool is_onnx_requested = false;  // requested by FolderOptions
   bool has_weights = false;        // other than an ONNX file
+  // Set if `modules.scoring` is.
+  std::optional<KnownScoring> scoring = std::nullopt;
 };
 
 // Finds the files of the modules' network. Returns kNotFound with all missing files and the remedy, and kUnsupported

@@ -78,7 +78,7 @@ Licence licence_of_card(std::string_view card) {
 }
 
 Licence read_licence(const ModelFiles& files) {
-  const auto card = files.open_file(files.place() / "README.md");
+  const auto card = files.open_file(files.place() / kCardFile);
   if (!card.ok()) return {};
   const auto bytes = card->bytes();
   return licence_of_card({reinterpret_cast<const char*>(bytes.data()), bytes.size()});

@@ -23,6 +23,9 @@ struct Licence {
 // Reads the front matter of a card: "---", lines of "key: value", and "---". For 'license: other', the name is that of
 // 'license_name'.
 [[nodiscard]] Licence licence_of_card(std::string_view card);
+// The model's card.
+inline constexpr std::string_view kCardFile = "README.md";
+
 // Reads README.md of a model. The name is empty if there is no such file.
 [[nodiscard]] Licence read_licence(const ModelFiles& files);
 

@@ -320,6 +320,7 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
     if (modules.of_tokens) {
       modules.files.push_back(files.place() / kColbertFile);
     } else if (config) {
+      modules.scoring = find_scoring_code(files, *config);
       LB_ASSIGN_OR_RETURN(modules.pooling, default_pooling(*config, files.place() / "config.json"));
     }
     return modules;
@@ -345,7 +346,6 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
     LB_RETURN_IF_ERROR(read_module(files, file, list[i], i, modules));
     if (i == 0 && modules.may_have_pooler()) LB_RETURN_IF_ERROR(read_pooler(files, modules));
   }
-  LB_RETURN_IF_ERROR(check_after_words(files, modules));
   if (modules.adds_token_ends) {
     if (modules.after_pooling.empty() && !is_colbert(*own.read)) {
       return unsupported_file(file, "no Dense module: a projection of each token's vector is yet to be trained");

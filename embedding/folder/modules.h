@@ -17,6 +17,7 @@
 #include "embedding/folder/config_files.h"
 #include "embedding/folder/model_files.h"
 #include "embedding/folder/router_file.h"
+#include "embedding/folder/scoring_code.h"
 
 namespace latebind::embedding {
 
@@ -56,6 +57,8 @@ struct Modules {
   bool scores = false;
   // The configuration of LogitScore, which follows the network: the logit of a token is the score.
   std::optional<std::filesystem::path> token_score_file = std::nullopt;
+  // Without a modules.json, the code that makes a language model a reranker; null for other models.
+  const ScoringCode* scoring = nullptr;
   // MLMTransformer replaces Transformer, and implies the task.
   bool scores_terms = false;
   // SpladePooling replaces Pooling: the network gives a number for each entry of the vocabulary.

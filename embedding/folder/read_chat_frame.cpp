@@ -113,6 +113,10 @@ Result<TemplateSettings> read_settings(const Modules& modules, const FolderConte
   const auto& [file, config] = contents.of_transformer;
   if (!modules.listed) {
     read.is_used = true;
+    if (modules.scoring != nullptr) {
+      read.format = "flat";
+      read.variables.emplace_back("add_generation_prompt", templates::Value::boolean(true));
+    }
     return read;
   }
   const Json* const modalities = config ? core::find_member(*config, "modality_config") : nullptr;
@@ -191,6 +195,14 @@ Result<std::shared_ptr<const ChatFrame>> read_chat_frame(const ModelFiles& files
   std::ranges::move(settings.variables, std::back_inserter(made.variables));
   made.restores_end = settings.restores_end;
   made.file = name;
+  if (modules.scoring != nullptr) {
+    const ScoringTemplate& chat = *modules.scoring->chat;
+    made.query_role = chat.query_role;
+    made.document_role = chat.document_role;
+    made.query_characters = chat.query_characters;
+    made.document_characters = chat.document_characters;
+    made.takes_instruction = false;
+  }
   return ChatFrame::make(std::move(made));
 }
 

@@ -125,7 +125,7 @@ Status check_task(const ConfigFile& of_transformer, const Modules& modules, cons
   if (config) {
     LB_ASSIGN_OR_RETURN(task, read_text(*config, "transformer_task", task, platform::path_to_utf8(file)));
   }
-  const bool is_default = head == nullptr || head->is_default_task;
+  const bool is_default = head == nullptr || head->is_default_task || modules.scoring != nullptr;
   if ((task.empty() && is_default) || task == (head != nullptr ? head->transformer_task : kTokens)) return {};
   return unsupported_file(file, fmt::format("'transformer_task' is '{}', which does not give what the modules need",
                                             task.empty() ? kTokens : printable(task)));

@@ -19,6 +19,7 @@
 #include "embedding/folder/refusals.h"
 #include "embedding/folder/transformer_keys.h"
 #include "embedding/folder/weights_files.h"
+#include "embedding/folder/word_embeddings_module.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
@@ -66,7 +67,11 @@ Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, c
                   .tokenizer_class = contents.tokenizer_class,
                   .prompts = given.prompts};
   if (kind.input == &kPairInput) {
-    LB_ASSIGN_OR_RETURN(input.frame, read_chat_frame(given.files, given.modules, contents));
+    if (contents.scoring) {
+      input.frame = contents.scoring->frame;
+    } else {
+      LB_ASSIGN_OR_RETURN(input.frame, read_chat_frame(given.files, given.modules, contents));
+    }
     input.token_types = tells_token_types(*contents.config.read, contents.tokenizer_config.read,
                                           tokenizer_of_network(*contents.config.read));
   }
@@ -92,6 +97,7 @@ Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, c
     LB_ASSIGN_OR_RETURN(positions, count_positions(contents.config, network.network.get()));
   }
   LB_ASSIGN_OR_RETURN(input.max_tokens, read_max_tokens(contents, positions));
+  if (contents.scoring) input.max_tokens = std::min(contents.scoring->max_tokens.value_or(positions), positions);
   if (!kind.has_roles) return input;
   LB_ASSIGN_OR_RETURN(input.roles, read_roles(given.files, given.modules, contents, input.max_tokens, positions));
   // Callers may also request the roles' prompts by these names.
@@ -127,6 +133,7 @@ std::vector<path> list_small_files(const Declaration& given, const NetworkSpec& 
   if (reads_more) list.push_back(contents.tokenizer / kChatTemplateFile);
   if (expands_queries) list.push_back(contents.tokenizer / kSpecialTokensFile);
   if (modules.pooling_file) list.push_back(*modules.pooling_file);
+  if (modules.scoring != nullptr) list.push_back(place / modules.scoring->file);
   std::ranges::copy(modules.files, std::back_inserter(list));
   std::vector<path> small_files;
   for (path& file : list) {
@@ -149,9 +156,13 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
                                         "of its weights",
                                         core::printable(options.onnx_file)));
   }
-  LB_ASSIGN_OR_RETURN(const FolderContents contents, modules.is_term_table ? find_table_contents(files, modules)
-                                                                           : find_contents(files, modules, options));
+  LB_RETURN_IF_ERROR(check_after_words(files, modules));
+  LB_ASSIGN_OR_RETURN(FolderContents contents, modules.is_term_table ? find_table_contents(files, modules)
+                                                                     : find_contents(files, modules, options));
   if (contents.adapter && files.package() == nullptr) files.add_base(contents.network);
+  if (modules.scoring != nullptr) {
+    LB_ASSIGN_OR_RETURN(contents.scoring, read_known_scoring(files, modules, contents));
+  }
   LB_ASSIGN_OR_RETURN(const Prompts prompts, read_prompts(contents, modules));
   const Declaration given{.files = files, .modules = modules, .contents = contents, .prompts = prompts};
   LB_ASSIGN_OR_RETURN(const OutputKind* const kind, read_output_kind(given));
@@ -193,6 +204,8 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
   }
   if (files.gguf() != nullptr) {
     read.assumed = files.gguf()->assumed();
+  } else if (modules.scoring != nullptr) {
+    read.assumed = say_scoring(*modules.scoring);
   } else if (!modules.listed && kind->assumes_pooling) {
     read.assumed = say_default_pooling(files, *contents.config.read, modules.pooling);
   }

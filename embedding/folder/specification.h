@@ -40,8 +40,8 @@ struct InputSpec {
   // The network receives the types of a pair's tokens.
   bool token_types = false;
   Prompts prompts{};
-  // The chat template that joins two texts. Null if the tokenizer joins them.
-  std::shared_ptr<const ChatFrame> frame{};
+  // What joins two texts, such as a chat template. Null if the tokenizer joins them.
+  std::shared_ptr<const PairFrame> frame{};
   // Set if queries and documents are treated differently.
   std::optional<Roles> roles = std::nullopt;
 };

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "core/platform/local_time.h"
-#include "embedding/inputs/token_table.h"
+#include "core/text/utf8.h"
+#include "embedding/tokenizer/python_text.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
@@ -22,6 +23,19 @@ namespace {
 // Sample texts. The positions at which their rendered rows differ are those of the texts.
 constexpr std::string_view kShortText = "0";
 constexpr std::string_view kLongText = "1 2 3 4";
+
+// Returns the first characters of a text, at most `most`, without the white space around them.
+std::string_view stripped(std::string_view text, std::size_t most, std::string_view name, FramedRow& row) {
+  const char* end = text.data();
+  for (std::size_t i = 0; i < most && end != text.data() + text.size(); ++i)
+    core::decode_utf8(end);
+  if (end != text.data() + text.size()) {
+    row.is_cut = true;
+    row.excess = fmt::format("the {} text has more than the {} characters that the model reads", name, most);
+  }
+  const std::string_view head(text.data(), static_cast<std::size_t>(end - text.data()));
+  return strip_python_spaces(head);
+}
 
 }  // namespace
 
@@ -38,12 +52,15 @@ Result<std::shared_ptr<const ChatFrame>> ChatFrame::make(ChatTemplate given) {
   if (!base.ok()) return refuse(base.status().message());
   const auto other_query = tried("charlie", "bravo");
   if (!other_query.ok()) return refuse(other_query.status().message());
-  if (*other_query == *base) return refuse("the message with the role 'query' is not in its text");
+  const auto misses = [&](std::string_view role) {
+    return refuse(fmt::format("the message with the role '{}' is not in its text", role));
+  };
+  if (*other_query == *base) return misses(frame->given_.query_role);
   const auto other_document = tried("alpha", "foxtrot");
   if (!other_document.ok()) return refuse(other_document.status().message());
-  if (*other_document == *base) return refuse("the message with the role 'document' is not in its text");
+  if (*other_document == *base) return misses(frame->given_.document_role);
   const auto begin_of = [&](const std::string& other) { return std::ranges::mismatch(*base, other).in1; };
-  frame->ends_with_second_ = begin_of(*other_query) < begin_of(*other_document);
+  frame->ends_with_document_ = begin_of(*other_query) < begin_of(*other_document);
   return std::shared_ptr<const ChatFrame>(std::move(frame));
 }
 
@@ -61,11 +78,46 @@ Result<std::string> ChatFrame::render(std::string_view query, std::string_view d
                                       std::string_view instruction) const {
   templates::Items messages;
   if (!instruction.empty()) messages.push_back(message("system", instruction));
-  messages.push_back(message("query", query));
-  messages.push_back(message("document", document));
+  messages.push_back(message(given_.query_role, query));
+  messages.push_back(message(given_.document_role, document));
   templates::Variables variables = given_.variables;
   variables.emplace_back("messages", Value::sequence(std::move(messages)));
   return given_.source.render(variables, platform::local_time);
+}
+
+Result<FramedRow> ChatFrame::encode(const Tokenizer& tokenizer, std::string_view query, std::string_view document,
+                                    std::string_view instruction, std::size_t max_tokens) const {
+  if (!instruction.empty() && !given_.takes_instruction) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: the model takes no instruction: its template has only two texts", given_.file));
+  }
+  FramedRow row;
+  if (given_.query_characters > 0) query = stripped(query, given_.query_characters, "first", row);
+  if (given_.document_characters > 0) document = stripped(document, given_.document_characters, "second", row);
+  LB_ASSIGN_OR_RETURN(const std::string whole, render(query, document, instruction));
+  LB_RETURN_IF_ERROR(tokenizer.encode(whole, max_tokens + 1, row.ids));
+  if (row.ids.size() < max_tokens) return row;
+  const bool is_long = row.ids.size() > max_tokens;
+  // The frame's last tokens replace the last tokens of the truncated row.
+  row.ids.resize(max_tokens);
+  LB_ASSIGN_OR_RETURN(const Tokens end, end_of(tokenizer, instruction));
+  const std::size_t count = std::min(end->size(), max_tokens);
+  std::copy_n(end->end() - static_cast<std::ptrdiff_t>(count), count,
+              row.ids.end() - static_cast<std::ptrdiff_t>(count));
+  if (!is_long) return row;
+  row.is_cut = true;
+  const std::size_t room = max_tokens - count;
+  std::size_t before = room;
+  if (room > 0) {
+    LB_ASSIGN_OR_RETURN(before, tokens_before_last(tokenizer, query, document, instruction, room));
+  }
+  if (before < room) return row;
+  const auto [last, first] = ends_with_document_ ? std::pair{"second", "first"} : std::pair{"first", "second"};
+  row.lost = fmt::format(
+      "at most {} tokens leave none of the {} text: the {} text, the instruction and the chat template take them all; "
+      "take more, or shorten one of these",
+      max_tokens, last, first);
+  return row;
 }
 
 Result<ChatFrame::Tokens> ChatFrame::end_of(const Tokenizer& tokenizer, std::string_view instruction) const {
@@ -81,13 +133,14 @@ Result<ChatFrame::Tokens> ChatFrame::end_of(const Tokenizer& tokenizer, std::str
   return end;
 }
 
-Result<std::size_t> ChatFrame::tokens_before_last(const Tokenizer& tokenizer, const TextPair& pair,
-                                                  std::string_view instruction, std::size_t most) const {
+Result<std::size_t> ChatFrame::tokens_before_last(const Tokenizer& tokenizer, std::string_view query,
+                                                  std::string_view document, std::string_view instruction,
+                                                  std::size_t most) const {
   std::vector<std::int32_t> first;
   std::vector<std::int32_t> second;
   for (const auto& [text, ids] : {std::pair{kShortText, &first}, std::pair{kLongText, &second}}) {
-    LB_ASSIGN_OR_RETURN(const std::string whole, ends_with_second_ ? render(pair.first, text, instruction)
-                                                                   : render(text, pair.second, instruction));
+    LB_ASSIGN_OR_RETURN(const std::string whole,
+                        ends_with_document_ ? render(query, text, instruction) : render(text, document, instruction));
     LB_RETURN_IF_ERROR(tokenizer.encode(whole, most, *ids));
   }
   return static_cast<std::size_t>(std::ranges::mismatch(first, second).in1 - first.begin());

@@ -14,11 +14,9 @@
 #include "core/result.h"
 #include "core/template/template.h"
 #include "core/threads/mutex.h"
+#include "embedding/inputs/pair_frame.h"
 
 namespace latebind::embedding {
-
-class Tokenizer;
-struct TextPair;
 
 struct ChatTemplate {
   templates::Template source;
@@ -29,9 +27,16 @@ struct ChatTemplate {
   // If a row is truncated, its last tokens are replaced by those of the frame after the texts.
   bool restores_end = true;
   std::string file{};  // for messages and descriptions
+  // The roles of the messages with the two texts.
+  std::string query_role = "query";
+  std::string document_role = "document";
+  // The number of characters that are read of each text, without the white space around them; 0 for all, as they are.
+  std::size_t query_characters = 0;
+  std::size_t document_characters = 0;
+  bool takes_instruction = true;
 };
 
-class ChatFrame {
+class ChatFrame final : public PairFrame {
  public:
   // Renders sample texts, as the reference does. Returns kUnsupported, naming the file, if the result lacks one of
   // them.
@@ -46,21 +51,23 @@ class ChatFrame {
   using Tokens = std::shared_ptr<const std::vector<std::int32_t>>;
   [[nodiscard]] core::Result<Tokens> end_of(const Tokenizer& tokenizer, std::string_view instruction) const
       LB_EXCLUDES(mutex_);
-  // Returns whether the document follows the query.
-  [[nodiscard]] bool ends_with_second() const { return ends_with_second_; }
-  // Returns the number of tokens before the text that comes last, counted up to `most`.
-  [[nodiscard]] core::Result<std::size_t> tokens_before_last(const Tokenizer& tokenizer, const TextPair& pair,
-                                                             std::string_view instruction, std::size_t most) const;
-  [[nodiscard]] const std::string& file() const { return given_.file; }
+  [[nodiscard]] core::Result<FramedRow> encode(const Tokenizer& tokenizer, std::string_view query,
+                                               std::string_view document, std::string_view instruction,
+                                               std::size_t max_tokens) const override;
+  [[nodiscard]] const std::string& file() const override { return given_.file; }
 
  private:
   explicit ChatFrame(ChatTemplate given) : given_(std::move(given)) {}
   [[nodiscard]] templates::Value message(std::string_view role, std::string_view text) const;
   [[nodiscard]] core::Result<std::vector<std::int32_t>> find_end(const Tokenizer& tokenizer,
                                                                  std::string_view instruction) const;
+  // Returns the number of tokens before the text that comes last, counted up to `most`.
+  [[nodiscard]] core::Result<std::size_t> tokens_before_last(const Tokenizer& tokenizer, std::string_view query,
+                                                             std::string_view document, std::string_view instruction,
+                                                             std::size_t most) const;
 
   const ChatTemplate given_;
-  bool ends_with_second_ = true;  // constant after make()
+  bool ends_with_document_ = true;  // constant after make()
 
   mutable core::Mutex mutex_;
   mutable std::string instruction_ LB_GUARDED_BY(mutex_);  // of end_

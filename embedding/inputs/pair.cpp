@@ -5,12 +5,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/text/utf8.h"
-#include "embedding/inputs/chat_frame.h"
 #include "embedding/inputs/input.h"
 #include "embedding/inputs/only_prompt.h"
+#include "embedding/inputs/pair_frame.h"
 #include "embedding/inputs/too_long.h"
 
 namespace latebind::embedding {
@@ -29,25 +28,6 @@ core::Status check_first(const Tokenizer& tokenizer, const TokenLimits& limits, 
       core::StatusCode::kInvalidArgument,
       fmt::format("at most {} tokens leave none of the first text after its prompt; take more, or shorten the prompt",
                   limits.max_tokens)};
-}
-
-// Returns an error if no token of the text that comes last in the frame is left: all such pairs would have equal
-// scores.
-core::Status check_last(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair,
-                        std::size_t frame_end) {
-  const ChatFrame& frame = *limits.frame;
-  const std::size_t room = limits.max_tokens - frame_end;
-  bool is_gone = room == 0;
-  if (!is_gone) {
-    LB_ASSIGN_OR_RETURN(const std::size_t before, frame.tokens_before_last(tokenizer, pair, limits.prompt, room));
-    is_gone = before >= room;
-  }
-  if (!is_gone) return {};
-  const bool ends_with_second = frame.ends_with_second();
-  return {core::StatusCode::kInvalidArgument,
-          fmt::format("at most {} tokens leave none of the {} text: the {} text, the instruction and the chat template "
-                      "take them all; take more, or shorten one of these",
-                      limits.max_tokens, ends_with_second ? "second" : "first", ends_with_second ? "first" : "second")};
 }
 
 }  // namespace
@@ -102,37 +82,28 @@ core::Status TokenTable::add_framed(const Tokenizer& tokenizer, const TokenLimit
     return {core::StatusCode::kUnsupported,
             "the model takes its texts in a chat template: cutting them at their beginning is not supported"};
   }
-  LB_ASSIGN_OR_RETURN(const std::string whole, limits.frame->render(pair.first, pair.second, limits.prompt));
+  const auto encode = [&](std::size_t most) {
+    return limits.frame->encode(tokenizer, pair.first, pair.second, limits.prompt, most);
+  };
+  LB_ASSIGN_OR_RETURN(const FramedRow row, encode(limits.max_tokens));
+  if (row.is_cut && limits.refuse_longer) {
+    if (!row.excess.empty()) return {core::StatusCode::kTextTooLong, row.excess};
+    return refuse_longer(limits, [&](std::size_t most, auto& all) -> core::Status {
+      LB_ASSIGN_OR_RETURN(FramedRow longer, encode(most));
+      all = std::move(longer.ids);
+      return {};
+    });
+  }
+  if (!row.lost.empty()) return {core::StatusCode::kInvalidArgument, row.lost};
+  if (row.ids.empty()) return {core::StatusCode::kInvalidArgument, "there is no token in both texts together"};
   const std::size_t begin = ids_.size();
-  core::Status status = tokenizer.encode(whole, limits.max_tokens + 1, ids_);
-  const std::size_t length = ids_.size() - begin;
-  const bool is_cut = length > limits.max_tokens;
-  if (status.ok() && is_cut && limits.refuse_longer) {
-    status = refuse_longer(limits, [&](std::size_t most, auto& all) { return tokenizer.encode(whole, most, all); });
-  }
-  if (status.ok() && length >= limits.max_tokens) {
-    // The frame's last tokens replace the last tokens of the truncated row.
-    ids_.resize(begin + limits.max_tokens);
-    const auto end = limits.frame->end_of(tokenizer, limits.prompt);
-    status = end.status();
-    if (status.ok()) {
-      const std::vector<std::int32_t>& tokens = **end;
-      const std::size_t count = std::min(tokens.size(), limits.max_tokens);
-      std::copy_n(tokens.end() - static_cast<std::ptrdiff_t>(count), count,
-                  ids_.end() - static_cast<std::ptrdiff_t>(count));
-      if (is_cut) status = check_last(tokenizer, limits, pair, count);
-    }
-  }
-  if (status.ok() && length == 0) {
-    status = core::Status(core::StatusCode::kInvalidArgument, "there is no token in both texts together");
-  }
-  if (status.ok()) status = check(begin, limits);
-  if (!status.ok()) {
+  ids_.insert(ids_.end(), row.ids.begin(), row.ids.end());
+  if (core::Status status = check(begin, limits); !status.ok()) {
     ids_.resize(begin);
     return status;
   }
   type_one_from_.push_back(static_cast<std::uint32_t>(ids_.size() - begin));
-  close(begin, is_cut);
+  close(begin, row.is_cut);
   return {};
 }
 

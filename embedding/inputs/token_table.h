@@ -19,7 +19,7 @@
 
 namespace latebind::embedding {
 
-class ChatFrame;
+class PairFrame;
 
 // Which tokens have a vector, for models with a vector for each token.
 struct TokenFilter {
@@ -53,7 +53,7 @@ struct TokenLimits {
   // The prompt before every text and before the first text of a pair, but not before ids; UTF-8.
   std::string prompt{};
   // Joins two texts to one row; the prompt is its instruction. Null if the tokenizer joins them.
-  std::shared_ptr<const ChatFrame> frame{};
+  std::shared_ptr<const PairFrame> frame{};
   // The number of tokens at the front of a text with a prompt that pooling leaves out.
   std::size_t prompt_tokens = 0;
   std::optional<Filling> filling = std::nullopt;

@@ -100,6 +100,7 @@ Result<ScoreFunction> read_function(const Declaration& given, std::size_t labels
 bool declares_score(const Declaration& given) {
   if (given.modules.listed) return has_model_type(given.contents.own, "CrossEncoder");
   const auto& config = given.contents.config.read;
+  if (given.modules.scoring != nullptr) return true;
   return config && network_class(*config).ends_with("ForSequenceClassification");
 }
 
@@ -144,12 +145,23 @@ Result<std::shared_ptr<const Output>> read_score_output(const Declaration& given
     return unsupported_file(given.files.place() / "modules.json", "a CrossEncoder of modules that give no scores");
   }
   ScoreOutput::Parameters read{.pooling = modules.pooling, .modules = modules.after_pooling};
-  if (modules.token_score_file) {
+  const auto& scoring = given.contents.scoring;
+  if (modules.token_score_file || scoring) {
     // A ready ONNX file has its head.
     const auto* const head = std::get_if<TokenHead>(&network.head);
     read.token = head != nullptr ? *head : TokenHead();
     const std::size_t vocabulary = network.network != nullptr ? network.network->vocabulary_size() : 0;
-    LB_RETURN_IF_ERROR(read_score_tokens(given, vocabulary, *read.token));
+    if (scoring) {
+      if (vocabulary != 0 && scoring->true_token >= vocabulary) {
+        return invalid_file(given.contents.tokenizer_file,
+                            fmt::format("the token {} of '{}' is not in the network's vocabulary of {}",
+                                        scoring->true_token, scoring->code->true_word, vocabulary));
+      }
+      read.token->true_token = scoring->true_token;
+      read.temperature = scoring->code->temperature.value_or(1);
+    } else {
+      LB_RETURN_IF_ERROR(read_score_tokens(given, vocabulary, *read.token));
+    }
     read.labels.emplace_back("LABEL_0");
   } else if (modules.scores) {
     const std::size_t count = std::get<DenseModule>(modules.after_pooling.back()).out;
@@ -158,7 +170,11 @@ Result<std::shared_ptr<const Output>> read_score_output(const Declaration& given
   } else {
     LB_ASSIGN_OR_RETURN(read.labels, read_labels(*config.read, config.file));
   }
-  LB_ASSIGN_OR_RETURN(read.function, read_function(given, read.labels.size()));
+  if (scoring) {
+    read.function = scoring->code->temperature ? ScoreFunction::kSigmoid : ScoreFunction::kIdentity;
+  } else {
+    LB_ASSIGN_OR_RETURN(read.function, read_function(given, read.labels.size()));
+  }
   if (names_no_prompt(given.contents.own)) {
     return invalid_file(given.contents.own.file,
                         "'default_prompt_name' of a CrossEncoder must be the name of one of its 'prompts'");
@@ -212,7 +228,7 @@ constexpr HeadKind kClassifier{
     .read = read_classifier_head};
 
 const HeadKind* head_for(const Modules& modules) {
-  if (modules.token_score_file) return &kLanguageModel;
+  if (modules.token_score_file || modules.scoring != nullptr) return &kLanguageModel;
   return modules.only_network() ? &kClassifier : nullptr;
 }
 
@@ -268,6 +284,7 @@ Json ScoreOutput::describe() const {
   Json described = {
       {"labels", parameters_.labels},
       {"activation", std::ranges::find(kScoreFunctions, parameters_.function, &KnownFunction::function)->name}};
+  if (parameters_.temperature != 1) described["temperature"] = parameters_.temperature;
   if (parameters_.token) {
     described["true_token"] = parameters_.token->true_token;
     if (parameters_.token->false_token) described["false_token"] = *parameters_.token->false_token;
@@ -278,7 +295,8 @@ Json ScoreOutput::describe() const {
 void ScoreOutput::activate(std::span<float> numbers) const {
   if (parameters_.function == ScoreFunction::kIdentity) return;
   for (float& number : numbers)
-    number = parameters_.function == ScoreFunction::kTanh ? std::tanh(number) : sigmoid(number);
+    number =
+        parameters_.function == ScoreFunction::kTanh ? std::tanh(number) : sigmoid(number / parameters_.temperature);
 }
 
 float sigmoid(float number) {

@@ -25,6 +25,7 @@ class ScoreOutput final : public Output {
  public:
   struct Parameters {
     ScoreFunction function = ScoreFunction::kIdentity;
+    float temperature = 1;              // by which numbers are divided before the function
     std::vector<std::string> labels{};  // the names of the scores, in order
     // The head of the network, if Latebind knows one; otherwise the modules after the pooling give the logits.
     std::optional<ClassifierHead> head = std::nullopt;

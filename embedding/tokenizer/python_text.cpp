@@ -81,6 +81,18 @@ std::string python_lower(std::string_view text) {
   return lowered;
 }
 
+std::string_view strip_python_spaces(std::string_view text) {
+  const char* const text_end = text.data() + text.size();
+  const char* begin = text.data();
+  for (const char* next = begin; next != text_end && is_python_space(core::decode_utf8(next));)
+    begin = next;
+  const char* end = begin;
+  for (const char* next = begin; next != text_end;) {
+    if (!is_python_space(core::decode_utf8(next))) end = next;
+  }
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
 std::string_view strip_ascii_punctuation(std::string_view text) {
   while (!text.empty() && is_ascii_punctuation(text.front()))
     text.remove_prefix(1);

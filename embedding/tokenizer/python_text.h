@@ -17,6 +17,9 @@ namespace latebind::embedding {
 // Returns str.lower(): full lower case, and a capital sigma at the end of a word becomes a final one.
 [[nodiscard]] std::string python_lower(std::string_view text);
 
+// Returns str.strip(): the text between white space at both ends.
+[[nodiscard]] std::string_view strip_python_spaces(std::string_view text);
+
 // Returns str.strip(string.punctuation): the text between ASCII punctuation at both ends.
 [[nodiscard]] std::string_view strip_ascii_punctuation(std::string_view text);
 

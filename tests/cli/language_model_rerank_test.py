@@ -8,7 +8,7 @@ import numpy
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from support import SOURCE, TINY, bad, good
+from support import SOURCE, TINY, bad, good, run
 
 FOLDER = SOURCE / "tests" / "data" / "rerankers"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
@@ -181,3 +181,36 @@ def test_what_is_refused_by_name(tmp_path):
     ):
         score.write_text(json.dumps(config))
         assert words in bad(1, "rerank", "--model", folder, *asked)
+
+
+CODE = SOURCE / "tests" / "data" / "scoring_code"
+SCORED = json.loads((CODE / "expected.json").read_text())
+
+
+def expect_scored(model, name, wanted, *arguments):
+    """The scores of the recorded pairs, one query after the other."""
+    pairs = [(i, *pair) for i, pair in enumerate(SCORED["pairs"][: len(wanted)]) if pair[0].strip() and pair[1].strip()]
+    for query in dict.fromkeys(query for _, query, _ in pairs):
+        documents = [(i, text) for i, other, text in pairs if other == query]
+        for result in rerank(model, query, [text for _, text in documents], *arguments):
+            assert result["score"] == pytest.approx(wanted[documents[result["line"] - 1][0]], abs=1e-5), name
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", sorted(SCORED["models"]))
+def test_folders_that_name_the_code_that_scores(name, device, tmp_path):
+    expected = SCORED["models"][name]
+    said = good("rerank", "--model", CODE / name, "--query", "a", "--device", device, "-", input="b\n").stderr
+    assert f"names {'modeling_zeranker' if name == 'zerank' else 'FlagLLMReranker'}" in said
+    expect_scored(CODE / name, name, expected["scores"], "--device", device, "--strict")
+    if device != "native:CPU":
+        return
+    expect_scored(CODE / name, name, expected["logits"], "--raw-scores")
+    good("compile", CODE / name, "--target", "cpu", "-q", "-o", tmp_path / "bundle")
+    expect_scored(tmp_path / "bundle", name, expected["scores"])
+
+
+def test_the_question_of_flag_is_replaced_by_an_instruction_and_zerank_takes_none():
+    expect_scored(CODE / "flag", "flag", SCORED["models"]["flag"]["asked"]["scores"], "--instruct", SCORED["question"])
+    done = run("rerank", "--model", CODE / "zerank", "--query", "a", "--instruct", "be exact", "-", input="b\n")
+    assert done.returncode == 1 and not done.stdout and "takes no instruction" in done.stderr

@@ -340,6 +340,12 @@ TEST(GteConfigTest, PublishedFilesMeanTheSame) {
   published["layer_norm_type"] = "layer_norm";
   published["pack_qkv"] = true;
   EXPECT_EQ(describe_network(published), describe_network(network_config("gte")));
+  // Copies of the published code, whose files differ in the type alone.
+  for (const char* type : {"new", "Vietnamese"}) {
+    json copy = published;
+    copy["model_type"] = type;
+    EXPECT_EQ(describe_network(copy, "gte"), describe_network(published)) << type;
+  }
   published["rope_scaling"] = {{"type", "ntk"}, {"factor", 2.0}, {"mixed_b", 0.5}};
   EXPECT_THAT(read_network(published).status().to_string(),
               HasSubstr("'rope_scaling' has 'mixed_b' 0.5, which is not supported with the type ntk"));
