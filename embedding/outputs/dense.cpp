@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "embedding/folder/pooling_mode.h"
 #include "embedding/folder/read_prompts.h"
 #include "embedding/folder/refusals.h"
 #include "embedding/inputs/prompts.h"
