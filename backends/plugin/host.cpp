@@ -68,6 +68,7 @@ void set_text(lbb_text* to, const char* text) {
 
 lbb_code write(lbb_bytes* bytes, const void* data, std::size_t size) {
   if (bytes == nullptr || (data == nullptr && size > 0)) return LBB_INVALID_ARGUMENT;
+  if (size == 0) return LBB_OK;
   return guarded(lbb_code{LBB_OUT_OF_MEMORY}, [&] {
     bytes->bytes.append(static_cast<const char*>(data), size);
     return lbb_code{LBB_OK};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
-#include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -235,41 +235,41 @@ lbb_code known_errors(lbb_backend* backend, lbb_text* table, lbb_error* error) {
   });
 }
 
-// The settings of an offer as the contract has them. They live as long as the process.
-struct GivenSettings {
-  std::deque<lbb_setting> settings;
-  std::deque<std::vector<const char*>> words;
-  std::vector<const lbb_setting*> list;
+// A table with what it points to. Made once for an offer; lives as long as the process.
+struct OfferedTable {
+  lbb_table table = plugin::sized<lbb_table>();
+  std::deque<lbb_setting> settings{};
+  std::deque<std::vector<const char*>> words{};
+  std::vector<const lbb_setting*> list{};
 };
 
-const GivenSettings& settings_of(const Offer& offer) {
-  auto* const made = new GivenSettings();
-  for (const core::BackendSetting& setting : offer.settings) {
-    lbb_setting& given = made->settings.emplace_back(plugin::sized<lbb_setting>());
+void add_settings(OfferedTable& to, std::span<const core::BackendSetting> settings) {
+  for (const core::BackendSetting& setting : settings) {
+    lbb_setting& given = to.settings.emplace_back(plugin::sized<lbb_setting>());
     // The texts are literals, which end with a NUL.
     given.key = setting.key.data() + setting.key.find('.') + 1;
     given.value = setting.value.data();
     given.help = setting.help.data();
-    std::vector<const char*>& words = made->words.emplace_back();
+    std::vector<const char*>& words = to.words.emplace_back();
     for (const std::string_view word : setting.words)
       words.push_back(word.data());
     given.words = words.data();
     given.word_count = words.size();
-    made->list.push_back(&given);
+    to.list.push_back(&given);
   }
-  return *made;
+  to.table.settings = to.list.data();
+  to.table.setting_count = to.list.size();
 }
 
 }  // namespace
 
 const lbb_table* make_table(const Offer& offer, decltype(lbb_table::create) create) {
-  auto* const table = new lbb_table(plugin::sized<lbb_table>());
-  const GivenSettings& settings = settings_of(offer);
+  auto* const made = new OfferedTable();
+  add_settings(*made, offer.settings);
+  lbb_table* const table = &made->table;
   table->abi = LBB_ABI;
   table->name = offer.name;
   table->version = offer.version;
-  table->settings = settings.list.data();
-  table->setting_count = settings.list.size();
   table->create = create;
   table->destroy = destroy;
   table->available = available;
