@@ -27,6 +27,8 @@ inline constexpr std::string_view kTorchFile = "pytorch_model.bin";
 inline constexpr std::string_view kTorchIndexFile = "pytorch_model.bin.index.json";
 // The path of a GGUF model's weights among its files (gguf/gguf_model.h).
 inline constexpr std::string_view kGgufFile = "model.gguf";
+// The list of the pieces of split GGUF, which is generated.
+inline constexpr std::string_view kGgufIndexFile = "model.gguf.index.json";
 // All formats of weights, for messages about a folder without them.
 inline constexpr std::string_view kFormsOfWeights = "model.safetensors, pytorch_model.bin or onnx/model.onnx";
 
@@ -54,8 +56,8 @@ struct WeightsFolder {
   std::function<std::string(std::string_view name)> shown;
 };
 // Returns the names of the weights' files in the first format that the folder has, in this order: model.safetensors,
-// its pieces, pytorch_model.bin, its pieces, model.gguf. If `has_onnx_file`, incomplete pieces are ignored. Returns
-// kNotFound for a missing piece, and kInvalidModel for a malformed list.
+// its pieces, pytorch_model.bin, its pieces, model.gguf, its pieces. If `has_onnx_file`, incomplete pieces are ignored.
+// Returns kNotFound for a missing piece, and kInvalidModel for a malformed list.
 [[nodiscard]] core::Result<WeightsNames> weights_file_names(const WeightsFolder& folder, bool has_onnx_file);
 
 }  // namespace latebind::embedding
