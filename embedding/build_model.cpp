@@ -73,11 +73,13 @@ Ends ends_of(const Plan& plan) {
   return found;
 }
 
-Result<graph::Graph> graph_of(const Specification& model, std::vector<NetworkEnd> ends) {
+Result<graph::Graph> read_graph(const Specification& model, std::vector<NetworkEnd> ends) {
   ModelWeights weights;
+  std::optional<core::FilePart> first;
   for (const WeightsFile& file : model.network.weights) {
     LB_ASSIGN_OR_RETURN(StoredFile stored, model.files.open_file(file.file));
-    LB_ASSIGN_OR_RETURN(TensorFile tensors, open_tensors(std::move(stored.part), stored.name));
+    if (!first) first = stored.part;
+    LB_ASSIGN_OR_RETURN(TensorFile tensors, open_tensors(std::move(stored.part), stored.name, &*first));
     if (model.network.is_static && !model.network.has_words && file.place.empty()) {
       LB_ASSIGN_OR_RETURN(const bool is_compressed, is_compressed_table(tensors));
       if (is_compressed) {
@@ -107,6 +109,12 @@ Result<graph::Graph> graph_of(const Specification& model, std::vector<NetworkEnd
   return model.network.network->make_graph(weights, {.ends = std::move(ends),
                                                      .token_types = model.input.token_types,
                                                      .may_be_unattended = roles && roles->fills_unattended()});
+}
+
+Result<graph::Graph> graph_of(const Specification& model, std::vector<NetworkEnd> ends) {
+  auto graph = read_graph(model, std::move(ends));
+  if (!graph.ok()) return model.files.in_its_terms(graph.status());
+  return graph;
 }
 
 Result<GraphModel> from_weights(const Specification& model, Plan plan) {

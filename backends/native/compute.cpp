@@ -115,9 +115,9 @@ const float* Computation::first_panel_from(std::size_t step, std::size_t member,
   for (; step < plan_.steps.size(); ++step) {
     const auto* const multiplication = std::get_if<Multiply>(&plan_.steps[step].what);
     if (multiplication == nullptr) continue;
-    const Panels matrix = plan_.matrices[multiplication->matrix];
-    const Range mine = part_of(panel_count(matrix.columns, kernels_), member, members);
-    return matrix.data + mine.first * kernels_.panel_columns * plan_.product.operand_words(matrix.rows);
+    const Panels b = plan_.matrices[multiplication->matrix];
+    const Range mine = part_of(panel_count(b.columns, kernels_), member, members);
+    return b.data + mine.first * kernels_.panel_columns * plan_.product.column_words(b.rows, b.four_bits);
   }
   return nullptr;
 }

@@ -20,6 +20,14 @@ bool PartReader::read(std::uint64_t offset, std::span<std::byte> to) const noexc
   return true;
 }
 
+bool PartReader::has_four_bits(std::uint64_t offset, std::uint64_t size) const noexcept {
+  return computed_ && computed_->has_four_bits(offset, size);
+}
+
+bool PartReader::read_four_bits(std::uint64_t offset, std::span<FourBitGroup> to) const noexcept {
+  return computed_ && computed_->read_four_bits(offset, to);
+}
+
 Status PartReader::why_not() const {
   if (computed_) return computed_->why_not();
   return file_ ? file_->why_not() : Status();

@@ -25,7 +25,10 @@ class PartReader {
   // Reads the bytes from `offset` in the part on, which must be inside the part. Returns false if they cannot be read,
   // and from then on. Allocates nothing.
   [[nodiscard]] bool read(std::uint64_t offset, std::span<std::byte> to) const noexcept;
-  // The error after read() has returned false.
+  // Return whether the bytes from `offset` on are computed from numbers of four bits (ComputedBytes), and read those.
+  [[nodiscard]] bool has_four_bits(std::uint64_t offset, std::uint64_t size) const noexcept;
+  [[nodiscard]] bool read_four_bits(std::uint64_t offset, std::span<FourBitGroup> to) const noexcept;
+  // The error after read() or read_four_bits() has returned false.
   [[nodiscard]] Status why_not() const;
   // Returns all bytes of the part if the reader uses them in memory; otherwise std::nullopt.
   [[nodiscard]] std::optional<std::span<const std::byte>> in_memory() const;

@@ -93,7 +93,8 @@ Result<ModelFiles> ModelFiles::open_gguf(const path& place, const path& file) {
   files.place_ = platform::anchored(file);
   LB_ASSIGN_OR_RETURN(GgufModel model, GgufModel::open(files.place_));
   files.gguf_ = std::make_shared<const GgufModel>(std::move(model));
-  files.name_ = platform::path_to_utf8(file.stem());
+  files.place_ = files.gguf_->file();
+  files.name_ = files.gguf_->name();
   // In a repository of the hub, the folder's name is more specific than the file's.
   if (const ModelOrigin origin = origin_of(place); !origin.source.empty()) files.name_ = own_name(place);
   return files;
@@ -203,15 +204,19 @@ const std::string* ModelFiles::reference_to(const path& file) const {
 
 bool ModelFiles::has(const path& file) const {
   if (package_) return reference_to(file) != nullptr;
-  if (gguf_) return relative(file) == kGgufFile || gguf_->find(relative(file)).has_value();
+  if (gguf_) return gguf_->weights(relative(file)) || gguf_->find(relative(file)).has_value();
   std::error_code error;
   return std::filesystem::is_regular_file(file, error);
+}
+
+Status ModelFiles::in_its_terms(Status status) const {
+  return gguf_ && !status.ok() ? gguf_->in_its_terms(status) : status;
 }
 
 std::optional<path> ModelFiles::on_disk(const path& file) const {
   if (package_) return std::nullopt;
   if (!gguf_) return file;
-  return relative(file) == kGgufFile ? std::optional(gguf_->file()) : std::nullopt;
+  return gguf_->weights(relative(file));
 }
 
 Result<StoredFile> ModelFiles::open_file(const path& file) const {

@@ -68,6 +68,8 @@ class ModelFiles {
   [[nodiscard]] ModelOrigin origin() const;
   // Null unless the model is a GGUF file.
   [[nodiscard]] const GgufModel* gguf() const { return gguf_.get(); }
+  // Returns an error as one about the files that the user has: those of a GGUF model are generated.
+  [[nodiscard]] core::Status in_its_terms(core::Status status) const;
   // Returns the file's path on the disk; std::nullopt for files of a bundle, and for files generated from GGUF
   // metadata.
   [[nodiscard]] std::optional<std::filesystem::path> on_disk(const std::filesystem::path& file) const;

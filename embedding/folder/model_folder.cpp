@@ -50,6 +50,12 @@ Result<ModelFolder> ModelFolder::open(const std::filesystem::path& given, const 
 }
 
 Result<ModelFolder> ModelFolder::of(const ModelFiles& files, const FolderOptions& options) {
+  auto opened = read(files, options);
+  if (!opened.ok()) return files.in_its_terms(opened.status());
+  return opened;
+}
+
+Result<ModelFolder> ModelFolder::read(const ModelFiles& files, const FolderOptions& options) {
   LB_ASSIGN_OR_RETURN(const Modules modules, modules_for(files, TextRole::kDocument));
   LB_ASSIGN_OR_RETURN(Specification documents, read_specification(files, modules, options));
   if (!modules.router) return ModelFolder(std::move(documents));

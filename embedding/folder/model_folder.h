@@ -33,6 +33,8 @@ class ModelFolder : public Router<Specification> {
   [[nodiscard]] core::Json describe() const;
 
  private:
+  // Does the same as of(), with errors that may be about generated files.
+  static core::Result<ModelFolder> read(const ModelFiles& files, const FolderOptions& options);
   explicit ModelFolder(Router<Specification> routes) : Router(std::move(routes)) {}
 };
 

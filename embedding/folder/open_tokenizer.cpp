@@ -12,7 +12,9 @@ namespace latebind::embedding {
 using core::Result;
 using std::filesystem::path;
 
-Result<Tokenizer> Specification::open_tokenizer() const {
+namespace {
+
+Result<Tokenizer> read_tokenizer(const ModelFiles& files, const InputSpec& input, const NetworkSpec& network) {
   const auto text_of = [](const StoredFile& stored) {
     const auto bytes = stored.bytes();
     return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -50,6 +52,14 @@ Result<Tokenizer> Specification::open_tokenizer() const {
     given.merges = text_of(merges);
   }
   return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder), use);
+}
+
+}  // namespace
+
+Result<Tokenizer> Specification::open_tokenizer() const {
+  auto tokenizer = read_tokenizer(files, input, network);
+  if (!tokenizer.ok()) return files.in_its_terms(tokenizer.status());
+  return tokenizer;
 }
 
 }  // namespace latebind::embedding

@@ -118,7 +118,7 @@ std::vector<path> list_small_files(const Declaration& given, const NetworkSpec& 
   if (modules.listed) list.insert(list.end(), {contents.own.file, contents.of_transformer.file});
   list.push_back(contents.tokenizer / kTokenizerConfigFile);
   if (!network.weights.empty() && network.weights.front().file != single_weights_file(files, contents.network)) {
-    for (const std::string_view name : {kWeightsIndexFile, kTorchIndexFile})
+    for (const std::string_view name : {kWeightsIndexFile, kTorchIndexFile, kGgufIndexFile})
       list.push_back(contents.network / name);
   }
   if (contents.adapter) list.push_back(contents.adapter->config_file);

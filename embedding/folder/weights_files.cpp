@@ -68,17 +68,17 @@ std::filesystem::path single_weights_file(const ModelFiles& files, const std::fi
 }
 
 bool has_weights_files(const HasFile& has) {
-  return !single_weights_file(has).empty() || has(kWeightsIndexFile) || has(kTorchIndexFile);
+  return !single_weights_file(has).empty() || has(kWeightsIndexFile) || has(kTorchIndexFile) || has(kGgufIndexFile);
 }
 
 Result<WeightsNames> weights_file_names(const WeightsFolder& folder, bool has_onnx_file) {
-  for (const auto& [single, index] : {std::pair(kSafetensorsFile, kWeightsIndexFile), {kTorchFile, kTorchIndexFile}}) {
+  for (const auto& [single, index] :
+       {std::pair(kSafetensorsFile, kWeightsIndexFile), {kTorchFile, kTorchIndexFile}, {kGgufFile, kGgufIndexFile}}) {
     if (folder.has(single)) return WeightsNames{.files = {std::string(single)}};
     if (!folder.has(index)) continue;
     LB_ASSIGN_OR_RETURN(auto pieces, pieces_of(folder, index, has_onnx_file));
     if (!pieces.empty()) return WeightsNames{.files = std::move(pieces), .index = std::string(index)};
   }
-  if (folder.has(kGgufFile)) return WeightsNames{.files = {std::string(kGgufFile)}};
   return WeightsNames();
 }
 

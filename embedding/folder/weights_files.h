@@ -30,6 +30,8 @@ inline constexpr std::string_view kGgufFile = "model.gguf";
 // The files beside the weights of WordEmbeddings: the module's configuration, and the list of words.
 inline constexpr std::string_view kWordEmbeddingsFile = "wordembedding_config.json";
 inline constexpr std::string_view kWordListFile = "whitespacetokenizer_config.json";
+// The list of the pieces of split GGUF, which is generated.
+inline constexpr std::string_view kGgufIndexFile = "model.gguf.index.json";
 // All formats of weights, for messages about a folder without them.
 inline constexpr std::string_view kFormsOfWeights = "model.safetensors, pytorch_model.bin or onnx/model.onnx";
 
@@ -57,8 +59,8 @@ struct WeightsFolder {
   std::function<std::string(std::string_view name)> shown;
 };
 // Returns the names of the weights' files in the first format that the folder has, in this order: model.safetensors,
-// its pieces, pytorch_model.bin, its pieces, model.gguf. If `has_onnx_file`, incomplete pieces are ignored. Returns
-// kNotFound for a missing piece, and kInvalidModel for a malformed list.
+// its pieces, pytorch_model.bin, its pieces, model.gguf, its pieces. If `has_onnx_file`, incomplete pieces are ignored.
+// Returns kNotFound for a missing piece, and kInvalidModel for a malformed list.
 [[nodiscard]] core::Result<WeightsNames> weights_file_names(const WeightsFolder& folder, bool has_onnx_file);
 
 }  // namespace latebind::embedding

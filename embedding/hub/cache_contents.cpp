@@ -15,6 +15,7 @@
 #include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
+#include "core/text/ascii.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/hub/cache_layout.h"
@@ -120,7 +121,7 @@ Result<CachedRevision> read_revision(const path& folder) {
     const std::string name = platform::path_to_utf8(file.filename());
     has_config = has_config || name == "config.json";
     has_weights = has_weights || ends_with_weights(name);
-    has_gguf = has_gguf || name.ends_with(".gguf");
+    has_gguf = has_gguf || core::ends_with_in_any_case(name, ".gguf");
   }
   revision.is_usable = is_whole && ((has_config && has_weights) || has_gguf);
   return revision;

@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "core/json/read.h"
+#include "core/text/ascii.h"
 #include "core/text/quote.h"
 #include "embedding/architectures/architecture.h"
+#include "embedding/folder/gguf/pieces.h"
 #include "embedding/folder/onnx_files.h"
 #include "embedding/folder/refusals.h"
 #include "embedding/folder/router_file.h"
@@ -30,6 +32,8 @@ using core::read_text;
 using core::Result;
 using core::Status;
 using core::StatusCode;
+
+constexpr std::string_view kGgufSuffix = ".gguf";
 
 using Names = std::set<std::string, std::less<>>;
 
@@ -242,13 +246,14 @@ Result<std::vector<std::string>> large_files_of(const Route& route, const Names&
   return names;
 }
 
-// Returns the files of a repository whose only weights are one GGUF file, which is a complete model.
+// Returns the files of a repository whose only weights are one GGUF file or its pieces, which are a complete model.
 Result<std::vector<std::string>> plan_gguf(const std::vector<std::string>& files, const std::string& model) {
   std::vector<std::string> found;
   std::ranges::copy_if(files, std::back_inserter(found), [](const std::string& name) {
-    return name.ends_with(".gguf") && name.find('/') == std::string::npos;
+    return core::ends_with_in_any_case(name, kGgufSuffix) && name.find('/') == std::string::npos;
   });
-  if (found.size() == 1) return found;
+  std::ranges::sort(found);
+  if (found.size() == 1 || are_gguf_pieces(found)) return found;
   constexpr std::size_t kShownMax = 24;
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < std::min(found.size(), kShownMax); ++i)
@@ -268,7 +273,9 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
     return std::ranges::any_of(files, [end](const std::string& name) { return name.ends_with(end); });
   };
   const bool has_others = has(".safetensors") || has(".onnx") || has(kTorchFile) || has(kTorchIndexFile);
-  if (has(".gguf") && !has_others) return plan_gguf(files, model);
+  const bool has_gguf = std::ranges::any_of(
+      files, [](const std::string& name) { return core::ends_with_in_any_case(name, kGgufSuffix); });
+  if (has_gguf && !has_others) return plan_gguf(files, model);
   std::vector<std::string> lists;
   LB_ASSIGN_OR_RETURN(const std::vector<Route> routes, read_routes(there, read, lists));
   std::vector<std::string> plan;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/text/ascii.h"
 #include "core/text/name_character.h"
 #include "core/text/quote.h"
 
@@ -50,7 +51,8 @@ bool is_id(std::string_view id) {
 bool has_file_ending(std::string_view text) {
   constexpr std::array<std::string_view, 10> kEndings{".onnx", ".xml",         ".bin",  ".pte", ".lbundle",
                                                       ".gguf", ".safetensors", ".json", ".zip", ".txt"};
-  return std::ranges::any_of(kEndings, [text](std::string_view ending) { return text.ends_with(ending); });
+  return std::ranges::any_of(kEndings,
+                             [text](std::string_view ending) { return core::ends_with_in_any_case(text, ending); });
 }
 
 // Whether the text is a short name, such as "all-MiniLM-L6-v2".

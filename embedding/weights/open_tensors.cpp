@@ -14,13 +14,13 @@
 
 namespace latebind::embedding {
 
-core::Result<TensorFile> open_tensors(core::FilePart part, std::string name) {
+core::Result<TensorFile> open_tensors(core::FilePart part, std::string name, const core::FilePart* first_file) {
   std::array<char, kTorchBeginning> first{};
   const std::size_t count = std::min(first.size(), part.bytes.bytes.size());
   const core::PartReader file(part);
   if (!file.read(0, std::as_writable_bytes(std::span(first).first(count)))) return file.why_not();
   if (std::string_view(first.data(), count).starts_with(kGgufMagic)) {
-    LB_ASSIGN_OR_RETURN(GgufFile opened, GgufFile::from_part(std::move(part), std::move(name)));
+    LB_ASSIGN_OR_RETURN(GgufFile opened, GgufFile::from_part(std::move(part), std::move(name), first_file));
     return TensorFile(std::move(opened));
   }
   const bool is_torch = begins_as_torch_file(std::string_view(first.data(), count)) ||

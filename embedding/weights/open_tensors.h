@@ -9,8 +9,10 @@
 
 namespace latebind::embedding {
 
-// Chooses the format by the file's first bytes, and for unknown ones by the end of its name. Returns the errors of
-// Safetensors::from_part(), TorchFile::from_part() and GgufFile::from_part().
-[[nodiscard]] core::Result<TensorFile> open_tensors(core::FilePart part, std::string name);
+// Chooses the format by the file's first bytes, and for unknown ones by the end of its name. `first` is the first file
+// if the weights have several. Returns the errors of Safetensors::from_part(), TorchFile::from_part() and
+// GgufFile::from_part().
+[[nodiscard]] core::Result<TensorFile> open_tensors(core::FilePart part, std::string name,
+                                                    const core::FilePart* first = nullptr);
 
 }  // namespace latebind::embedding

@@ -107,24 +107,25 @@ Result<StoredTensor> TensorFile::find(std::string_view name, std::span<const std
 
 Result<StoredTensor> TensorFile::locate(std::string_view name, std::span<const std::int64_t> shape) const {
   const auto found = entries_.find(name);
+  const std::string shown = name_in_file_ ? name_in_file_(name) : std::string(name);
   if (found == entries_.end()) {
     return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: no tensor '{}', which this kind of model needs", name_, printable(name)));
+                  fmt::format("{}: no tensor '{}', which this kind of model needs", name_, printable(shown)));
   }
   const Entry& entry = found->second;
   const Dtype* dtype = find_dtype(entry.type);
   if (dtype == nullptr || !dtype->type) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{} has the type {}{}", place_of_tensor(name_, name), printable(entry.type),
+                  fmt::format("{} has the type {}{}", place_of_tensor(name_, shown), printable(entry.type),
                               core::supported_instead(entry.type, read_types())));
   }
   if (!std::ranges::equal(entry.shape, shape)) {
     return Status(StatusCode::kInvalidModel,
-                  fmt::format("{} has the shape [{}], config.json asks for [{}]", place_of_tensor(name_, name),
-                              fmt::join(entry.shape, ","), fmt::join(shape, ",")));
+                  fmt::format("{} has the shape [{}], {} asks for [{}]", place_of_tensor(name_, shown),
+                              fmt::join(entry.shape, ","), sizes_from_, fmt::join(shape, ",")));
   }
   if (!entry.refusal.empty()) {
-    return Status(StatusCode::kUnsupported, fmt::format("{} {}", place_of_tensor(name_, name), entry.refusal));
+    return Status(StatusCode::kUnsupported, fmt::format("{} {}", place_of_tensor(name_, shown), entry.refusal));
   }
   return StoredTensor{.name = std::string(name),
                       .type = *dtype->type,

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -68,6 +69,11 @@ class TensorFile {
     bool copied = false;
     std::string refusal{};  // why the tensor cannot be used; empty if it can
   };
+
+  // Returns the name of a tensor in the file, for messages; empty if it is the name here.
+  std::function<std::string(std::string_view name)> name_in_file_;
+  // What says which shapes the tensors must have, for messages.
+  std::string_view sizes_from_ = "config.json";
 
   TensorFile() = default;
   [[nodiscard]] std::span<const std::byte> bytes() const { return part_.bytes.bytes; }

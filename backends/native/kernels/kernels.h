@@ -38,7 +38,21 @@ struct Panels {
   std::size_t columns = 0;  // without padding
   // A prefetch hint: the panel that is multiplied by afterwards; null: the panel that follows in memory.
   const float* next = nullptr;
+  // Panels of four bits, for products in int8. K is a multiple of kFourBitGroup.
+  bool four_bits = false;
 };
+
+// In a panel of four bits, each group of rows has kFourBitCodes words of codes and one word of factors for each column.
+// The scales of int8 follow after all groups. The codes expand to the bytes of the group in int8, in the order of
+// place_of_word(): the low halves of the codes' bytes to its first half, the high halves to its second half. The byte
+// of code q is (factor · q + offset) >> 8 in 16-bit integers that wrap around. The low half of a word of factors is
+// the factor, the high half is the offset.
+inline constexpr std::size_t kFourBitGroup = 32;
+inline constexpr std::size_t kFourBitCodes = 4;
+// Words of a column's codes and factors.
+constexpr std::size_t four_bit_words(std::size_t width) {
+  return width / kFourBitGroup * (kFourBitCodes + 1);
+}
 
 // The layout is panel[word / side_by_side][column][word % side_by_side].
 constexpr std::size_t place_of_word(std::size_t word, std::size_t column, std::size_t panel_columns,
@@ -173,6 +187,10 @@ struct Product {
   // Words of a row operand, and of each column of a panel.
   [[nodiscard]] constexpr std::size_t operand_words(std::size_t width) const {
     return words(width) + words_after(width, format);
+  }
+  // Words of each column of a panel that may have four bits.
+  [[nodiscard]] constexpr std::size_t column_words(std::size_t rows, bool four_bits) const {
+    return four_bits ? four_bit_words(rows) + words_after(rows, format) : operand_words(rows);
   }
 };
 

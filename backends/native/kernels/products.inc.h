@@ -398,25 +398,37 @@ LATEBIND_INLINE void put(const Place& place, bool adds, const Function& sum) {
   }
 }
 
-// Computes kRows rows of one panel of y = a · b + bias, where b has `rows` rows.
+// The operands of a tile: words of rows of a and of a panel, and the scales that belong to them.
+struct TileOperands {
+  const float* a = nullptr;
+  const float* a_scales = nullptr;
+  std::size_t a_stride = 0;
+  const float* panel = nullptr;
+  const float* scales = nullptr;
+  std::size_t words = 0;
+  bool adds = false;  // to y, instead of the bias
+};
+
+// Computes kRows rows of one panel of y = a · b + bias.
 template <class Arithmetic, std::size_t kRows>
-void multiply_tile(const float* a, std::size_t a_stride, const float* panel, std::size_t rows, const Place& place,
-                   Ahead ahead) {
-  const std::size_t words = words_in<Arithmetic>(rows);
+void multiply_tile(const TileOperands& of, const Place& place, Ahead ahead) {
+  const std::size_t a_stride = of.a_stride;
+  const std::size_t words = of.words;
   using Sums = typename Arithmetic::template Sums<kRows>;
   typename Sums::Of sums;
   if constexpr (Arithmetic::kPart == 0) {
-    Sums::sum_up(a, a_stride, panel, words, ahead, sums);
+    Sums::sum_up(of.a, a_stride, of.panel, words, ahead, sums);
     put<kRows>(place, false, [&](std::size_t r, std::size_t v, Vector base) LATEBIND_INLINE_LAMBDA {
       return hn::Add(Sums::at(sums, r, v), base);
     });
   } else {
     constexpr std::size_t kPartWords = words_in<Arithmetic>(Arithmetic::kPart);
-    const float* row_scales = a + words;
-    const float* scales = panel + words * kPanelColumns;
+    const float* row_scales = of.a_scales;
+    const float* scales = of.scales;
     for (std::size_t first = 0; first < words; first += kPartWords) {
-      Sums::sum_up(a + first, a_stride, panel + first * kPanelColumns, smaller(words - first, kPartWords), ahead, sums);
-      put<kRows>(place, first > 0, [&](std::size_t r, std::size_t v, Vector base) LATEBIND_INLINE_LAMBDA {
+      Sums::sum_up(of.a + first, a_stride, of.panel + first * kPanelColumns, smaller(words - first, kPartWords), ahead,
+                   sums);
+      put<kRows>(place, of.adds || first > 0, [&](std::size_t r, std::size_t v, Vector base) LATEBIND_INLINE_LAMBDA {
         return Arithmetic::add_part(Sums::at(sums, r, v), row_scales + r * a_stride, scales + v * kLanes, base);
       });
       row_scales += Arithmetic::kPartScales;
@@ -437,32 +449,60 @@ constexpr TileTable<Arithmetic> make_tile_table(std::index_sequence<kLess...> /*
 template <class Arithmetic>
 constexpr TileTable<Arithmetic> kTiles = make_tile_table<Arithmetic>(std::make_index_sequence<kTileRows>());
 
-template <class Arithmetic>
-void multiply(const Rows& a, const Panels& b, std::size_t first_panel, std::size_t panels, const float* bias,
-              const MutableRows& y) {
+constexpr std::size_t tiles_of(std::size_t rows) {
+  return (rows + kTileRows - 1) / kTileRows;
+}
+
+// Computes all rows of a panel in tiles. `of` has the operands of the first row, and `place` its destination;
+// ahead(tile, tiles) returns what a tile prefetches.
+template <class Arithmetic, class Function>
+LATEBIND_INLINE void multiply_rows_of(std::size_t row_count, TileOperands of, Place place, const Function& ahead) {
   // Tiles of heights as equal as possible, in whole pairs of rows if rows are multiplied in pairs.
   constexpr std::size_t kPair = Arithmetic::kSideBySide;
   static_assert(kTileRows % kPair == 0);
-  const std::size_t tiles = (a.count + kTileRows - 1) / kTileRows;
+  const std::size_t tiles = tiles_of(row_count);
+  std::size_t row = 0;
+  for (std::size_t tile = 0; tile < tiles; ++tile) {
+    const std::size_t pairs = (row_count - row + kPair - 1) / kPair / (tiles - tile);
+    const std::size_t rows = smaller(pairs * kPair, row_count - row);
+    kTiles<Arithmetic>.of[rows](of, place, ahead(tile, tiles));
+    of.a += rows * of.a_stride;
+    of.a_scales += rows * of.a_stride;
+    place.y += rows * place.stride;
+    row += rows;
+  }
+}
+
+// The destination of a panel's first row.
+LATEBIND_INLINE Place place_of_panel(const Panels& b, std::size_t p, const float* bias, const MutableRows& y) {
+  const std::size_t column = p * kPanelColumns;
+  return {.bias = bias != nullptr ? bias + column : nullptr,
+          .y = y.data + column,
+          .stride = y.stride,
+          .columns = smaller(b.columns - column, kPanelColumns)};
+}
+
+template <class Arithmetic>
+void multiply(const Rows& a, const Panels& b, std::size_t first_panel, std::size_t panels, const float* bias,
+              const MutableRows& y) {
+  const std::size_t words = words_in<Arithmetic>(b.rows);
   const std::size_t panel_rows = operand_words<Arithmetic>(b.rows);
   for (std::size_t p = first_panel; p < first_panel + panels; ++p) {
-    const std::size_t column = p * kPanelColumns;
     const float* const panel = b.data + p * kPanelColumns * panel_rows;
     const float* const next =
         p + 1 < first_panel + panels || b.next == nullptr ? panel + kPanelColumns * panel_rows : b.next;
-    std::size_t row = 0;
-    for (std::size_t tile = 0; tile < tiles; ++tile) {
-      const std::size_t pairs = (a.count - row + kPair - 1) / kPair / (tiles - tile);
-      const std::size_t rows = smaller(pairs * kPair, a.count - row);
-      kTiles<Arithmetic>.of[rows](a.data + row * a.stride, a.stride, panel, b.rows,
-                                  {.bias = bias != nullptr ? bias + column : nullptr,
-                                   .y = y.data + row * y.stride + column,
-                                   .stride = y.stride,
-                                   .columns = smaller(b.columns - column, kPanelColumns)},
-                                  tiles > 1 ? part_of_next(next, panel_rows, tile, tiles)
-                                            : part_of_next(panel + kAhead * kPanelColumns, panel_rows, 0, 1));
-      row += rows;
-    }
+    multiply_rows_of<Arithmetic>(a.count,
+                                 {.a = a.data,
+                                  .a_scales = a.data + words,
+                                  .a_stride = a.stride,
+                                  .panel = panel,
+                                  .scales = panel + words * kPanelColumns,
+                                  .words = words},
+                                 place_of_panel(b, p, bias, y),
+                                 [&](std::size_t tile, std::size_t tiles) LATEBIND_INLINE_LAMBDA {
+                                   return tiles > 1 ? part_of_next(next, panel_rows, tile, tiles)
+                                                    : part_of_next(panel + kAhead * kPanelColumns, panel_rows, 0, 1);
+                                 });
   }
 }
 
@@ -683,6 +723,103 @@ void convert_to_int8(const Rows& x, std::size_t width, const MutableRows& y) {
     if (first < width)
       convert_block<false>(from + first, width - first, bytes + first, words * group_of(Format::kInt8) - first, scales);
   }
+}
+#endif
+
+#if defined(LATEBIND_HAS_INT8)
+// Computes (factor · q + offset) >> 8 for the four-bit codes of a vector: those in the low halves of bytes to `low`,
+// those in the high halves to `high`. `factor` and `offset` have one number in every 16 bits.
+template <class Of16>
+LATEBIND_INLINE void expand_codes(Of16 codes, Of16 factor, Of16 offset, Vector& low, Vector& high) {
+  const hn::DFromV<Of16> tag;
+  const Of16 code = hn::Set(tag, 0x0F);
+  const auto pair = [&](Of16 first, Of16 second) LATEBIND_INLINE_LAMBDA {
+    const Of16 first_byte = hn::ShiftRight<8>(hn::Add(hn::Mul(first, factor), offset));
+    const Of16 second_byte = hn::And(hn::Add(hn::Mul(second, factor), offset), hn::Set(tag, 0xFF00));
+    return hn::BitCast(kTag, hn::Or(first_byte, second_byte));
+  };
+  low = pair(hn::And(codes, code), hn::And(hn::ShiftRight<8>(codes), code));
+  high = pair(hn::And(hn::ShiftRight<4>(codes), code), hn::ShiftRight<12>(codes));
+}
+
+// Expands one group of rows of a panel of four bits to its words in int8.
+LATEBIND_INLINE void expand_group(const float* packed, float* words) {
+  constexpr std::size_t kSide = Int8::kSideBySide;
+  constexpr std::size_t kHalf = kFourBitCodes * kPanelColumns;
+  const hn::RebindToUnsigned<Tag> tag32;
+  const hn::Repartition<std::uint16_t, Tag> tag16;
+  LATEBIND_UNROLL
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    const Vector factors = hn::Load(kTag, packed + kHalf + v * kLanes);
+    LATEBIND_UNROLL
+    for (std::size_t side = 0; side < kSide; ++side) {
+      // The factors of the columns of this vector of words.
+      Vector mine = factors;
+      if constexpr (kSide == 2) {
+        mine = side == 0 ? hn::InterleaveLower(kTag, factors, factors) : hn::InterleaveUpper(kTag, factors, factors);
+      }
+      const auto both = hn::BitCast(tag32, mine);
+      const auto first = hn::And(both, hn::Set(tag32, 0xFFFFU));
+      const auto second = hn::ShiftRight<16>(both);
+      const auto factor = hn::BitCast(tag16, hn::Or(first, hn::ShiftLeft<16>(first)));
+      const auto offset = hn::BitCast(tag16, hn::Or(second, hn::ShiftLeft<16>(second)));
+      LATEBIND_UNROLL
+      for (std::size_t word = 0; word < kFourBitCodes; word += kSide) {
+        const std::size_t at = word * kPanelColumns + v * kLanes * kSide + side * kLanes;
+        Vector low;
+        Vector high;
+        expand_codes(hn::BitCast(tag16, hn::Load(kTag, packed + at)), factor, offset, low, high);
+        hn::Store(low, kTag, words + at);
+        hn::Store(high, kTag, words + kHalf + at);
+      }
+    }
+  }
+}
+
+// As multiply(), for panels of four bits: a part of a panel is expanded, and all rows are multiplied by it. Sums have
+// the order of multiply(), so that the results are those of the same bytes in a panel of int8.
+void multiply_four_bits(const Rows& a, const Panels& b, std::size_t first_panel, std::size_t panels, const float* bias,
+                        const MutableRows& y) {
+  // Rows that are expanded at a time, which stay in the first-level cache.
+  constexpr std::size_t kPartRows = 4 * kInt8Block;
+  constexpr std::size_t kGroupWords = words_in<Int8>(kFourBitGroup);
+  constexpr std::size_t kPackedGroup = (kFourBitCodes + 1) * kPanelColumns;
+  static_assert(kInt8Block % kFourBitGroup == 0 && kGroupWords == 2 * kFourBitCodes);
+  alignas(kAlignment) float words[words_in<Int8>(kPartRows) * kPanelColumns];
+  const std::size_t a_words = words_in<Int8>(b.rows);
+  const std::size_t codes = four_bit_words(b.rows);
+  const std::size_t panel_words = codes + words_after(b.rows, Format::kInt8);
+  for (std::size_t p = first_panel; p < first_panel + panels; ++p) {
+    const float* packed = b.data + p * kPanelColumns * panel_words;
+    const float* const scales = packed + codes * kPanelColumns;
+    const Place place = place_of_panel(b, p, bias, y);
+    for (std::size_t first = 0; first < b.rows; first += kPartRows) {
+      const std::size_t rows = smaller(kPartRows, b.rows - first);
+      for (std::size_t group = 0; group < rows / kFourBitGroup; ++group, packed += kPackedGroup)
+        expand_group(packed, words + group * kGroupWords * kPanelColumns);
+      const bool is_last = first + rows == b.rows && p + 1 == first_panel + panels;
+      const float* const next = is_last && b.next != nullptr ? b.next : packed;
+      const std::size_t block = 2 * (first / kInt8Block);
+      multiply_rows_of<Int8>(a.count,
+                             {.a = a.data + first / group_of(Format::kInt8),
+                              .a_scales = a.data + a_words + block,
+                              .a_stride = a.stride,
+                              .panel = words,
+                              .scales = scales + block * kPanelColumns,
+                              .words = words_in<Int8>(rows),
+                              .adds = first > 0},
+                             place, [&](std::size_t tile, std::size_t tiles) LATEBIND_INLINE_LAMBDA {
+                               const std::size_t packed_part = rows / kFourBitGroup * kPackedGroup / tiles;
+                               return Ahead{reinterpret_cast<const char*>(next + tile * packed_part),
+                                            kPackedGroup * sizeof(float) / kGroupWords / tiles};
+                             });
+    }
+  }
+}
+
+void multiply_int8(const Rows& a, const Panels& b, std::size_t first_panel, std::size_t panels, const float* bias,
+                   const MutableRows& y) {
+  (b.four_bits ? multiply_four_bits : multiply<Int8>)(a, b, first_panel, panels, bias, y);
 }
 #endif
 
@@ -1099,7 +1236,7 @@ constexpr Product kF16Product = kPairProduct<F16>;
 #if defined(LATEBIND_HAS_INT8)
 // Attention uses another product's operands.
 constexpr Product kInt8Product{
-    .format = Int8::kFormat, .side_by_side = Int8::kSideBySide, .convert = convert_to_int8, .multiply = multiply<Int8>};
+    .format = Int8::kFormat, .side_by_side = Int8::kSideBySide, .convert = convert_to_int8, .multiply = multiply_int8};
 #endif
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 
+#include "backends/native/memory/four_bits.h"
 #include "core/platform/files/page_release.h"
 #include "core/tensor/half.h"
 
@@ -211,7 +212,7 @@ bool Table::add_row(std::size_t row, float* to) const noexcept {
   return read_row(row, [to](std::size_t i, float number) { to[i] += number; });
 }
 
-std::size_t PackedMatrices::add(const graph::Weight& weight, bool is_transposed) {
+std::size_t PackedMatrices::add(const graph::Weight& weight, const WeightFiles& files, bool is_transposed) {
   const auto known = std::ranges::find_if(matrices_, [&](const Matrix& one) {
     return graph::is_same(one.weight, weight) && one.is_transposed == is_transposed;
   });
@@ -220,10 +221,13 @@ std::size_t PackedMatrices::add(const graph::Weight& weight, bool is_transposed)
                 .is_transposed = is_transposed,
                 .rows = size_at(weight.shape, is_transposed ? 0 : 1),
                 .columns = size_at(weight.shape, is_transposed ? 1 : 0)};
+  matrix.four_bits =
+      product_.format == Format::kInt8 && !is_transposed && matrix.rows % kFourBitGroup == 0 &&
+      files.of(weight)->has_four_bits(weight.offset, matrix.rows * matrix.columns * core::size_of(weight.type));
   const std::size_t panels = panel_count(matrix.columns, kernels_);
   matrix.offset = size_;
   matrix.first_panel = panels_;
-  size_ += panels * kernels_.panel_columns * product_.operand_words(matrix.rows);
+  size_ += panels * kernels_.panel_columns * product_.column_words(matrix.rows, matrix.four_bits);
   // Each matrix begins at a cache line.
   constexpr std::size_t kLine = kAlignment / sizeof(float);
   size_ = (size_ + kLine - 1) / kLine * kLine;
@@ -237,11 +241,17 @@ Status PackedMatrices::pack(const graph::Graph& graph, const WeightFiles& files,
   memory_.reserve(size_);
   const platform::FilePages pages(bytes_in_memory(graph, files));
   std::size_t largest = 0;
+  std::size_t most_groups = 0;
   for (const Matrix& matrix : matrices_) {
-    if (!files.of(matrix.weight)->in_memory()) largest = std::max(largest, size_of(matrix, 0));
+    if (matrix.four_bits) {
+      most_groups = std::max(most_groups, groups_in(matrix, 0));
+    } else if (!files.of(matrix.weight)->in_memory()) {
+      largest = std::max(largest, size_of(matrix, 0));
+    }
   }
   // The memory that each thread reads a file into.
   std::vector<std::vector<std::byte>> buffers(threads, std::vector<std::byte>(largest));
+  std::vector<std::vector<core::FourBitGroup>> group_buffers(threads, std::vector<core::FourBitGroup>(most_groups));
   std::vector<std::atomic<std::size_t>> missing(matrices_.size());  // panels of each matrix that are not packed yet
   for (std::size_t i = 0; i < matrices_.size(); ++i)
     missing[i] = panel_count(matrices_[i].columns, kernels_);
@@ -252,6 +262,11 @@ Status PackedMatrices::pack(const graph::Graph& graph, const WeightFiles& files,
     const Matrix& matrix = *std::prev(after);
     const std::size_t panel = number - matrix.first_panel;
     const core::PartReader& file = *files.of(matrix.weight);
+    if (matrix.four_bits) {
+      const std::span groups = std::span(group_buffers[thread]).first(groups_in(matrix, panel));
+      if (!pack_groups(file, matrix, panel, groups)) cut.store(&file, std::memory_order_relaxed);
+      return;
+    }
     if (const auto all = file.in_memory()) {
       const std::uint64_t offset = matrix.weight.offset + offset_of(matrix, panel);
       pack_panel(matrix, panel, all->subspan(static_cast<std::size_t>(offset)), matrix.columns);
@@ -292,6 +307,21 @@ std::size_t PackedMatrices::offset_of(const Matrix& matrix, std::size_t panel) c
 std::size_t PackedMatrices::size_of(const Matrix& matrix, std::size_t panel) const {
   const std::size_t columns = std::min(kernels_.panel_columns, matrix.columns - panel * kernels_.panel_columns);
   return columns * matrix.rows * core::size_of(matrix.weight.type);
+}
+
+std::size_t PackedMatrices::groups_in(const Matrix& matrix, std::size_t panel) const {
+  return size_of(matrix, panel) / core::size_of(matrix.weight.type) / kFourBitGroup;
+}
+
+bool PackedMatrices::pack_groups(const core::PartReader& file, const Matrix& matrix, std::size_t panel,
+                                 std::span<core::FourBitGroup> groups) const {
+  if (!file.read_four_bits(matrix.weight.offset + offset_of(matrix, panel), groups)) return false;
+  const std::size_t size = kernels_.panel_columns * product_.column_words(matrix.rows, true);
+  pack_four_bits(groups, {.data = memory_.data() + matrix.offset + panel * size,
+                          .rows = matrix.rows,
+                          .panel_columns = kernels_.panel_columns,
+                          .side_by_side = product_.side_by_side});
+  return true;
 }
 
 bool PackedMatrices::read_panel(const core::PartReader& file, const Matrix& matrix, std::size_t panel,

@@ -69,8 +69,9 @@ class PackedMatrices {
   PackedMatrices(const Kernels& kernels, const Product& product) : kernels_(kernels), product_(product) {}
 
   // Reserves a place for this matrix, [columns, rows] in the graph, or [rows, columns] if it is transposed, and returns
-  // its number. A matrix that has a place keeps it.
-  std::size_t add(const graph::Weight& weight, bool is_transposed = false);
+  // its number. A matrix that has a place keeps it. In int8, a matrix whose file has four bits for each number keeps
+  // them (Panels::four_bits), unless it is transposed.
+  std::size_t add(const graph::Weight& weight, const WeightFiles& files, bool is_transposed = false);
   // Packs one panel on one thread.
   using Part = std::function<void(std::size_t panel, std::size_t thread)>;
   // Packs all matrices. `share` calls a part for each number below its first argument, on `threads` threads. Pages of
@@ -80,13 +81,18 @@ class PackedMatrices {
 
   [[nodiscard]] Panels operator[](std::size_t matrix) const {
     const Matrix& one = matrices_[matrix];
-    return {memory_.data() + one.offset, one.rows, one.columns};
+    return {.data = memory_.data() + one.offset,
+            .rows = one.rows,
+            .columns = one.columns,
+            .next = nullptr,
+            .four_bits = one.four_bits};
   }
 
  private:
   struct Matrix {
     graph::Weight weight;
     bool is_transposed = false;
+    bool four_bits = false;
     std::size_t rows = 0;
     std::size_t columns = 0;
     std::size_t offset = 0;       // in memory_
@@ -99,6 +105,10 @@ class PackedMatrices {
   // Reads the bytes of a panel from a file. For a transposed matrix, the parts of its rows follow one another in `to`.
   [[nodiscard]] bool read_panel(const core::PartReader& file, const Matrix& matrix, std::size_t panel,
                                 std::span<std::byte> to) const;
+  // Reads and packs a panel of a matrix of four bits. `groups` is the memory for its groups, groups_in() of them.
+  [[nodiscard]] std::size_t groups_in(const Matrix& matrix, std::size_t panel) const;
+  [[nodiscard]] bool pack_groups(const core::PartReader& file, const Matrix& matrix, std::size_t panel,
+                                 std::span<core::FourBitGroup> groups) const;
   // Packs a panel of the matrix from these bytes. The rows of a transposed matrix are `stride` numbers apart.
   void pack_panel(const Matrix& matrix, std::size_t panel, std::span<const std::byte> bytes, std::size_t stride) const;
   // The bytes of all matrices that are in memory, including the gaps between them.

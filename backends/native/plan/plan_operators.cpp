@@ -212,7 +212,7 @@ Status Planner::plan(std::uint32_t node, const graph::Convolution& op) {
   }
   const Slot y = take_slot(static_cast<std::size_t>(op.weight.shape[0]));
   LB_ASSIGN_OR_RETURN(std::vector<float> bias, bias_of(op.bias, op.weight));
-  add(Multiply{.x = operand, .y = y, .matrix = plan_.matrices.add(matrix), .bias = std::move(bias)});
+  add(Multiply{.x = operand, .y = y, .matrix = plan_.matrices.add(matrix, files_), .bias = std::move(bias)});
   free_.push_back(operand);
   put(node, y);
   return {};
@@ -227,7 +227,7 @@ Status Planner::plan(std::uint32_t node, const graph::Linear& op) {
   const Slot x = converted(op.x, from);
   const Slot y = take_slot(static_cast<std::size_t>(op.weight.shape[0]));
   LB_ASSIGN_OR_RETURN(std::vector<float> bias, bias_of(op.bias, op.weight));
-  add(Multiply{.x = x, .y = y, .matrix = plan_.matrices.add(op.weight), .bias = std::move(bias)});
+  add(Multiply{.x = x, .y = y, .matrix = plan_.matrices.add(op.weight, files_), .bias = std::move(bias)});
   release(op.x);
   put(node, y);
   return {};
@@ -310,7 +310,7 @@ Result<std::vector<std::size_t>> Planner::matrices_of(const graph::Weight& all, 
   LB_ASSIGN_OR_RETURN(const std::size_t size, core::byte_size_of(one.type, one.shape));
   std::vector<std::size_t> matrices;
   for (std::size_t i = 0; i < experts; ++i, one.offset += size)
-    matrices.push_back(plan_.matrices.add(one, is_transposed));
+    matrices.push_back(plan_.matrices.add(one, files_, is_transposed));
   return matrices;
 }
 

@@ -43,7 +43,7 @@ Status Planner::plan_fixed(std::uint32_t node, const FixedRows& rows, const grap
 Status Planner::plan_fixed(std::uint32_t node, std::shared_ptr<const FixedRows> rows, const graph::Linear& op) {
   LB_ASSIGN_OR_RETURN(std::vector<float> bias, bias_of(op.bias, op.weight));
   forms_[node] =
-      FixedProduct{.rows = std::move(rows), .matrix = plan_.matrices.add(op.weight), .bias = std::move(bias)};
+      FixedProduct{.rows = std::move(rows), .matrix = plan_.matrices.add(op.weight, files_), .bias = std::move(bias)};
   return {};
 }
 

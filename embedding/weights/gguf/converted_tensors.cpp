@@ -20,6 +20,10 @@ std::uint64_t stored_row(const ConvertedTensor& tensor, std::uint64_t row) {
 
 }  // namespace
 
+const ConvertedTensor& ConvertedTensors::tensor_at(std::uint64_t offset) const noexcept {
+  return *std::prev(std::ranges::upper_bound(tensors_, offset, {}, &ConvertedTensor::begin));
+}
+
 template <class Blocks>
 bool ConvertedTensors::convert_row(const ConvertedTensor& tensor, std::uint64_t row, std::uint64_t column,
                                    std::span<std::byte> to, const Blocks& blocks) noexcept {
@@ -50,8 +54,7 @@ bool ConvertedTensors::convert_row(const ConvertedTensor& tensor, std::uint64_t 
 template <class Blocks>
 bool ConvertedTensors::convert(std::uint64_t offset, std::span<std::byte> to, const Blocks& blocks) const noexcept {
   while (!to.empty()) {
-    const auto after = std::ranges::upper_bound(tensors_, offset, {}, &ConvertedTensor::begin);
-    const ConvertedTensor& tensor = *std::prev(after);
+    const ConvertedTensor& tensor = tensor_at(offset);
     const std::uint64_t element = (offset - tensor.begin) / sizeof(float);
     const std::uint64_t column = element % tensor.columns;
     const std::uint64_t wanted = std::min<std::uint64_t>(to.size() / sizeof(float), tensor.columns - column);
@@ -69,6 +72,39 @@ bool ConvertedTensors::read(std::uint64_t offset, std::span<std::byte> to) const
   return convert(offset, to, [&](std::uint64_t at, std::size_t size) -> const std::byte* {
     return reader_.read(at, std::span(bytes).first(size)) ? bytes.data() : nullptr;
   });
+}
+
+bool ConvertedTensors::has_four_bits(std::uint64_t offset, std::uint64_t size) const noexcept {
+  if (tensors_.empty()) return false;
+  const ConvertedTensor& tensor = tensor_at(offset);
+  const std::uint64_t begin = offset - tensor.begin;
+  const std::uint64_t block = tensor.type->elements * sizeof(float);
+  return tensor.type->take_groups != nullptr && tensor.subtracted == 0 && begin % block == 0 && size % block == 0 &&
+         size <= tensor.rows * tensor.columns * sizeof(float) - begin;
+}
+
+bool ConvertedTensors::read_four_bits(std::uint64_t offset, std::span<core::FourBitGroup> to) const noexcept {
+  constexpr std::uint64_t kNumbers = core::FourBitGroup::kNumbers;
+  const ConvertedTensor& tensor = tensor_at(offset);
+  const GgufType& type = *tensor.type;
+  // A piece has at most this many bytes: the blocks of four-bit types have fewer bytes than numbers.
+  std::array<std::byte, kConvertedPiece>
+      bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
+  std::uint64_t element = (offset - tensor.begin) / sizeof(float);
+  while (!to.empty()) {
+    const std::uint64_t column = element % tensor.columns;
+    const std::uint64_t row = stored_row(tensor, element / tensor.columns);
+    const std::uint64_t numbers =
+        std::min<std::uint64_t>({tensor.columns - column, kConvertedPiece, to.size() * kNumbers});
+    const auto piece = std::span(bytes).first(static_cast<std::size_t>(numbers / type.elements) * type.bytes);
+    const std::uint64_t block = (row * tensor.columns + column) / type.elements;
+    if (!reader_.read(tensor.offset + block * type.bytes, piece)) return false;
+    const auto groups = static_cast<std::size_t>(numbers / kNumbers);
+    type.take_groups(piece.data(), groups, to.data());
+    to = to.subspan(groups);
+    element += numbers;
+  }
+  return true;
 }
 
 void ConvertedTensors::compute_all(std::span<std::byte> to) const {

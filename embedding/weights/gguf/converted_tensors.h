@@ -34,10 +34,14 @@ class ConvertedTensors final : public core::ComputedBytes {
       : ComputedBytes(size), file_(std::move(file)), reader_(file_), tensors_(std::move(tensors)) {}
 
   [[nodiscard]] bool read(std::uint64_t offset, std::span<std::byte> to) const noexcept override;
+  [[nodiscard]] bool has_four_bits(std::uint64_t offset, std::uint64_t size) const noexcept override;
+  [[nodiscard]] bool read_four_bits(std::uint64_t offset, std::span<core::FourBitGroup> to) const noexcept override;
   [[nodiscard]] core::Status why_not() const override { return reader_.why_not(); }
 
  private:
   void compute_all(std::span<std::byte> to) const override;
+  // Returns the tensor with the byte at `offset` of the computed bytes.
+  [[nodiscard]] const ConvertedTensor& tensor_at(std::uint64_t offset) const noexcept;
   // Converts with the bytes that `blocks(offset, size)` returns from the file; it returns null on failure.
   template <class Blocks>
   bool convert(std::uint64_t offset, std::span<std::byte> to, const Blocks& blocks) const noexcept;

@@ -12,7 +12,6 @@
 
 #include "core/text/quote.h"
 #include "embedding/weights/gguf/converted_tensors.h"
-#include "embedding/weights/gguf/tensor_names.h"
 #include "embedding/weights/gguf/types.h"
 
 namespace latebind::embedding {
@@ -28,23 +27,39 @@ std::string name_of_gguf_type(std::uint32_t number) {
 }
 
 // A tensor that keeps its name must not take one that another tensor gets.
+constexpr std::string_view kUnused = "gguf:";
 std::string unused_name(std::string_view tensor) {
-  return fmt::format("gguf:{}", tensor);
+  return fmt::format("{}{}", kUnused, tensor);
 }
 
 }  // namespace
 
-Result<GgufFile> GgufFile::from_part(core::FilePart part, std::string name) {
+Result<GgufFile> GgufFile::from_part(core::FilePart part, std::string name, const core::FilePart* first) {
   GgufFile file;
   file.name_ = std::move(name);
   file.part_ = std::move(part);
   LB_ASSIGN_OR_RETURN(const GgufHeader header, GgufHeader::read(file.part_, file.name_));
-  LB_RETURN_IF_ERROR(file.take(header));
+  if (header.split().number == 0) {
+    LB_ASSIGN_OR_RETURN(const GgufNames names, GgufNames::of(header));
+    LB_RETURN_IF_ERROR(file.take(header, names));
+    return file;
+  }
+  if (first == nullptr) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: it is piece {} of {}, and is not read without the first one", file.name_,
+                              header.split().number + 1, header.split().count));
+  }
+  LB_ASSIGN_OR_RETURN(const GgufHeader beginning, GgufHeader::read(*first, file.name_));
+  LB_ASSIGN_OR_RETURN(const GgufNames names, GgufNames::of(beginning));
+  LB_RETURN_IF_ERROR(file.take(header, names));
   return file;
 }
 
-Status GgufFile::take(const GgufHeader& header) {
-  LB_ASSIGN_OR_RETURN(const GgufNames names, GgufNames::of(header));
+Status GgufFile::take(const GgufHeader& header, const GgufNames& names) {
+  name_in_file_ = [names](std::string_view name) {
+    return name.starts_with(kUnused) ? std::string(name.substr(kUnused.size())) : names.name_in_file(name);
+  };
+  sizes_from_ = "the metadata";
   std::vector<ConvertedTensor> converted;
   std::uint64_t size = 0;
   for (const auto& [stored_name, tensor] : header.tensors()) {
@@ -56,8 +71,8 @@ Status GgufFile::take(const GgufHeader& header) {
     const bool is_read = type != nullptr && type->dequantize != nullptr;
     const bool is_changed = renamed && (renamed->interleaved_heads != 0 || renamed->added != 0);
     if (!is_read) {
-      entry.refusal = fmt::format("('{}') has the type {}; of GGUF, {} are supported", core::printable(stored_name),
-                                  name_of_gguf_type(tensor.type), fmt::join(gguf_types_read(), ", "));
+      entry.refusal = fmt::format("has the type {}; of GGUF, {} are supported", name_of_gguf_type(tensor.type),
+                                  fmt::join(gguf_types_read(), ", "));
     } else if (type->elements == 1 && !is_changed) {
       entry.type = type->name;
       entry.begin = tensor.offset;

@@ -11,18 +11,21 @@
 #include "core/result.h"
 #include "core/tensor/shared_bytes.h"
 #include "embedding/weights/gguf/header.h"
+#include "embedding/weights/gguf/tensor_names.h"
 #include "embedding/weights/tensor_file.h"
 
 namespace latebind::embedding {
 
 class GgufFile : public TensorFile {
  public:
-  // Returns the errors of GgufHeader::read(). An unsupported type is an error only when its tensor is requested.
-  static core::Result<GgufFile> from_part(core::FilePart part, std::string name);
+  // `first` is the first piece if the file may be another piece of a split one; only the first piece says what the
+  // names of tensors mean. Returns the errors of GgufHeader::read(). An unsupported type is an error only when its
+  // tensor is requested.
+  static core::Result<GgufFile> from_part(core::FilePart part, std::string name, const core::FilePart* first = nullptr);
 
  private:
   GgufFile() = default;
-  [[nodiscard]] core::Status take(const GgufHeader& header);
+  [[nodiscard]] core::Status take(const GgufHeader& header, const GgufNames& names);
 };
 
 // Returns the types of a file's matrices for people, most numbers first: "Q4_K, Q6_K".

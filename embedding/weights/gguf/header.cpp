@@ -75,6 +75,7 @@ class GgufHeader::Parser {
   Status read_array(std::string_view key);
   Status read_tensor();
   Status read_shape(GgufTensor& tensor);
+  Status read_split();
   Status finish();
   Status check_ranges(std::uint64_t data_start);
 
@@ -196,14 +197,21 @@ Status GgufHeader::Parser::read_tensor() {
   return {};
 }
 
+Status GgufHeader::Parser::read_split() {
+  LB_ASSIGN_OR_RETURN(const auto count, header_.whole("split.count"));
+  LB_ASSIGN_OR_RETURN(const auto number, header_.whole("split.no"));
+  LB_ASSIGN_OR_RETURN(const auto tensors, header_.whole("split.tensors.count"));
+  GgufSplit& split = header_.split_;
+  split = {.number = number.value_or(0), .count = count.value_or(1), .tensors = tensors.value_or(0)};
+  if (split.count == 0) split.count = 1;
+  if (split.count > kPiecesMax)
+    return invalid(fmt::format("'split.count' is {}; at most {} are read", split.count, kPiecesMax));
+  if (split.number < split.count) return {};
+  return invalid(fmt::format("'split.no' is {}, and 'split.count' is {}", split.number, split.count));
+}
+
 Status GgufHeader::Parser::finish() {
-  if (const auto* const parts = header_.find("split.count")) {
-    const auto* const count = std::get_if<std::uint64_t>(parts);
-    if (count == nullptr || *count > 1) {
-      return {StatusCode::kUnsupported,
-              "it is one part of several ('split.count'), which is not supported; llama-gguf-split --merge joins them"};
-    }
-  }
+  LB_RETURN_IF_ERROR(read_split());
   LB_ASSIGN_OR_RETURN(const auto architecture, header_.text("general.architecture"));
   header_.architecture_ = architecture.value_or("");
   LB_ASSIGN_OR_RETURN(const auto given, header_.whole("general.alignment"));
@@ -254,7 +262,7 @@ Result<GgufHeader> GgufHeader::read(const core::FilePart& part, const std::strin
     header.name_ = name;
     Parser parser(std::as_bytes(std::span(*bytes)), size, header);
     const Status status = parser.parse();
-    header.text_ = bytes;
+    header.texts_ = {bytes};
     if (status.ok()) return header;
     if (!parser.is_cut() || bytes->size() == size) return status.with_context(name);
     if (wanted == kBytesMax) {
@@ -262,6 +270,23 @@ Result<GgufHeader> GgufHeader::read(const core::FilePart& part, const std::strin
                     fmt::format("{}: its header has more than the {} bytes supported", name, kBytesMax));
     }
   }
+}
+
+Status GgufHeader::add_piece(const GgufHeader& piece) {
+  const std::size_t next = texts_.size();
+  if (piece.split_.number != next || piece.split_.count != split_.count) {
+    return {StatusCode::kInvalidModel,
+            fmt::format("{}: 'split.no' is {} and 'split.count' is {}, but it should be piece {} of {} from 0 on",
+                        piece.name_, piece.split_.number, piece.split_.count, next, split_.count)};
+  }
+  for (const auto& [name, tensor] : piece.tensors_) {
+    if (!tensors_.emplace(name, tensor).second) {
+      return {StatusCode::kInvalidModel,
+              fmt::format("{}: the tensor {} is in another piece, too", piece.name_, quoted(name))};
+    }
+  }
+  texts_.push_back(piece.texts_.front());
+  return {};
 }
 
 const GgufValue* GgufHeader::find(std::string_view key) const {

@@ -32,6 +32,14 @@ struct GgufTensor {
   std::uint64_t size = 0;    // in bytes; 0 for an unknown type
 };
 
+// The place of a file among the pieces of a split one, from the keys "split.no", "split.count" and
+// "split.tensors.count".
+struct GgufSplit {
+  std::uint64_t number = 0;  // from 0 on
+  std::uint64_t count = 1;
+  std::uint64_t tensors = 0;  // of all pieces; 0 if the file does not say
+};
+
 class GgufHeader {
  public:
   static constexpr std::size_t kBytesMax = std::size_t{128} << 20;
@@ -40,11 +48,13 @@ class GgufHeader {
   static constexpr std::size_t kArrayMax = std::size_t{1} << 24;
   static constexpr std::size_t kNameBytesMax = 512;
   static constexpr std::size_t kRankMax = 4;
+  static constexpr std::size_t kPiecesMax = 256;
 
   // Reads the header of a file, which messages call `name`. Returns kInvalidModel naming the key or the tensor,
-  // kUnsupported for other versions and byte orders and for files that are one part of several, and the errors of
-  // PartReader.
+  // kUnsupported for other versions and byte orders, and the errors of PartReader.
   static core::Result<GgufHeader> read(const core::FilePart& file, const std::string& name);
+  // Adds the tensors of the next piece of a split file. Returns kInvalidModel for another piece.
+  [[nodiscard]] core::Status add_piece(const GgufHeader& piece);
 
   [[nodiscard]] const std::map<std::string_view, GgufValue>& values() const { return values_; }
   // Null if the key is absent.
@@ -63,6 +73,8 @@ class GgufHeader {
 
   // "bert", from "general.architecture"; empty if the key is absent.
   [[nodiscard]] std::string_view architecture() const { return architecture_; }
+  // Only the first piece of a split file has metadata; its tensors may be in any piece.
+  [[nodiscard]] const GgufSplit& split() const { return split_; }
   [[nodiscard]] const std::map<std::string_view, GgufTensor>& tensors() const { return tensors_; }
   [[nodiscard]] const GgufTensor* find_tensor(std::string_view name) const;
   // The file's name, for messages.
@@ -74,7 +86,9 @@ class GgufHeader {
   [[nodiscard]] core::Status wrong_type(std::string_view key, std::string_view wanted) const;
 
   std::string name_;
-  std::shared_ptr<const std::string> text_;  // the header's bytes, which the views are of
+  // The headers' bytes, of all pieces, which the views are of.
+  std::vector<std::shared_ptr<const std::string>> texts_;
+  GgufSplit split_;
   std::string_view architecture_;
   std::map<std::string_view, GgufValue> values_;
   std::map<std::string_view, GgufTensor> tensors_;

@@ -79,6 +79,11 @@ const NamesOfArchitecture* find_names(std::string_view architecture) {
   return found == kNamesByArchitecture.end() ? nullptr : found;
 }
 
+std::string_view name_there(std::span<const NamePair> pairs, std::string_view here) {
+  const auto found = std::ranges::find(pairs, here, &NamePair::here);
+  return found == pairs.end() ? std::string_view() : found->there;
+}
+
 std::string_view name_here(std::span<const NamePair> pairs, std::string_view there) {
   const auto found = std::ranges::find(pairs, there, &NamePair::there);
   return found == pairs.end() ? std::string_view() : found->here;
@@ -121,6 +126,22 @@ Result<GgufNames> GgufNames::of(const GgufHeader& header) {
                         fmt::format("{}: {} heads and {} of keys", header.name(), names.heads_, names.key_heads_));
   }
   return names;
+}
+
+std::string GgufNames::name_in_file(std::string_view name) const {
+  const NamesOfArchitecture* const known = find_names(architecture_);
+  const std::size_t dot = name.rfind('.');
+  if (known == nullptr || dot == std::string_view::npos) return std::string(name);
+  const std::string_view suffix = name.substr(dot);
+  const std::string_view stem = name.substr(0, dot);
+  if (const std::string_view own = name_there(known->own, stem); !own.empty()) return fmt::format("{}{}", own, suffix);
+  if (!stem.starts_with(known->layers)) return std::string(name);
+  const std::string_view in_layers = stem.substr(known->layers.size());
+  const std::size_t end = in_layers.find('.');
+  if (end == std::string_view::npos) return std::string(name);
+  std::string_view there = name_there(known->first_layer_names, in_layers.substr(end + 1));
+  if (there.empty()) there = name_there(known->layer, in_layers.substr(end + 1));
+  return there.empty() ? std::string(name) : fmt::format("blk.{}.{}{}", in_layers.substr(0, end), there, suffix);
 }
 
 std::optional<GgufName> GgufNames::rename(std::string_view tensor) const {

@@ -29,11 +29,13 @@ class GgufNames {
   // Returns kInvalidModel for head counts that are not integers. For unknown architectures, names stay as they are.
   static core::Result<GgufNames> of(const GgufHeader& header);
 
+  // Returns the name in the file of a tensor that a network uses; `name` itself if there is none.
+  [[nodiscard]] std::string name_in_file(std::string_view name) const;
   // Returns std::nullopt for a tensor that no network uses.
   [[nodiscard]] std::optional<GgufName> rename(std::string_view tensor) const;
 
  private:
-  std::string_view architecture_{};
+  std::string architecture_;
   std::size_t heads_ = 0;
   std::size_t key_heads_ = 0;
 };

@@ -127,18 +127,48 @@ void dequantize_q6_k(const std::byte* block, std::size_t count, float* to) {
   }
 }
 
+template <bool has_minimum>
+void take_small_groups(const std::byte* block, std::size_t groups, core::FourBitGroup* to) {
+  constexpr std::size_t kHead = has_minimum ? 4 : 2;
+  for (std::size_t i = 0; i < groups; ++i, block += kHead + kSmallBlock / 2, ++to) {
+    constexpr float kHalf = 8;
+    to->step = block_half(block);
+    to->least = has_minimum ? block_half(block + 2) : -kHalf * to->step;
+    std::memcpy(to->codes.data(), block + kHead, to->codes.size());
+  }
+}
+
+void take_q4_k_groups(const std::byte* blocks, std::size_t groups, core::FourBitGroup* to) {
+  constexpr std::size_t kScales = 4;
+  constexpr std::size_t kLow = kScales + 12;
+  constexpr std::size_t kGroups = kGgufBlockMax / core::FourBitGroup::kNumbers;
+  for (std::size_t i = 0; i < groups; ++i, ++to) {
+    const std::byte* const block = blocks + i / kGroups * (kLow + kGgufBlockMax / 2);
+    const auto [scale, minimum] = scale_of(block + kScales, i % kGroups);
+    to->step = block_half(block) * static_cast<float>(scale);
+    to->least = -block_half(block + 2) * static_cast<float>(minimum);
+    const std::byte* const pairs = block + kLow + i % kGroups / 2 * core::FourBitGroup::kNumbers;
+    const unsigned shift = i % 2 * 4;
+    for (std::size_t k = 0; k < to->codes.size(); ++k) {
+      const unsigned first = block_byte(pairs, k) >> shift & 15U;
+      const unsigned second = block_byte(pairs, k + to->codes.size()) >> shift & 15U;
+      to->codes[k] = static_cast<std::uint8_t>(first | second << 4U);
+    }
+  }
+}
+
 constexpr std::array kGgufTypes{
     GgufType{0, "F32", 1, 4, copy_f32_blocks},
     GgufType{1, "F16", 1, 2, widen_f16_blocks},
-    GgufType{2, "Q4_0", 32, 18, dequantize_small<false, false>},
-    GgufType{3, "Q4_1", 32, 20, dequantize_small<true, false>},
+    GgufType{2, "Q4_0", 32, 18, dequantize_small<false, false>, take_small_groups<false>},
+    GgufType{3, "Q4_1", 32, 20, dequantize_small<true, false>, take_small_groups<true>},
     GgufType{6, "Q5_0", 32, 22, dequantize_small<false, true>},
     GgufType{7, "Q5_1", 32, 24, dequantize_small<true, true>},
     GgufType{8, "Q8_0", 32, 34, dequantize_q8_0},
     GgufType{9, "Q8_1", 32, 36},
     GgufType{10, "Q2_K", 256, 84},
     GgufType{11, "Q3_K", 256, 110},
-    GgufType{12, "Q4_K", 256, 144, dequantize_large<false>},
+    GgufType{12, "Q4_K", 256, 144, dequantize_large<false>, take_q4_k_groups},
     GgufType{13, "Q5_K", 256, 176, dequantize_large<true>},
     GgufType{14, "Q6_K", 256, 210, dequantize_q6_k},
     GgufType{15, "Q8_K", 256, 292},

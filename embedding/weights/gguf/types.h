@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/tensor/computed_bytes.h"
+
 namespace latebind::embedding {
 
 // The elements of the largest block.
@@ -23,6 +25,8 @@ struct GgufType {
   std::size_t bytes = 0;     // in a block
   // Converts `count` consecutive blocks to f32. Null for types that Latebind does not support.
   void (*dequantize)(const std::byte* blocks, std::size_t count, float* to) = nullptr;
+  // Takes consecutive blocks apart into `groups` groups. Null for types without groups of numbers of four bits.
+  void (*take_groups)(const std::byte* blocks, std::size_t groups, core::FourBitGroup* to) = nullptr;
 };
 
 // Returns null for an unknown number.

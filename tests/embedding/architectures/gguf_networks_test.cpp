@@ -1,4 +1,5 @@
 // Models in GGUF (tests/data/gguf/make.py): their tokens, and what transformers computes of the same weights.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,10 +9,14 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "embedding/build_model.h"
 #include "embedding/folder/model_folder.h"
 #include "embedding/tokenizer/tokenizer.h"
+#include "embedding/weights/gguf/header.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
 #include "tests/support/json.h"
@@ -21,6 +26,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using namespace std::string_literals;  // NOLINT(google-build-using-namespace): literals with zeros
 
 std::filesystem::path gguf_data() {
   return testing::data_folder() / "gguf";
@@ -167,6 +173,97 @@ TEST(GgufModelsTest, AFolderMayHaveItAlone) {
   EXPECT_THAT(several.status().to_string(), HasSubstr("a.gguf, b.gguf"));
 }
 
+// The pieces of a model (llama-gguf-split): the first one has all keys, and the tensors are distributed.
+std::vector<std::string> pieces_of(const std::string& whole, std::size_t count) {
+  core::FilePart part;
+  part.bytes = core::SharedBytes::from_string(whole);
+  const auto header = GgufHeader::read(part, "whole");
+  EXPECT_TRUE(header.ok()) << header.status().to_string();
+  constexpr std::size_t kAlignment = 32;
+  constexpr std::uint32_t kU16 = 2;
+  constexpr std::size_t kCounts = 8;
+  const auto pad = [](std::string& bytes) { bytes.resize((bytes.size() + kAlignment - 1) / kAlignment * kAlignment); };
+  std::uint64_t keys = 0;
+  std::memcpy(&keys, whole.data() + kCounts + 8, sizeof keys);
+  // Where the list of tensors begins: each entry begins with its name.
+  std::size_t list = whole.size();
+  for (const auto& [name, tensor] : header->tensors())
+    list = std::min(list, whole.find(text_of(std::string(name))));
+  std::vector<std::string> pieces;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string tensors;
+    std::string data;
+    std::size_t number = 0;
+    std::uint64_t here = 0;
+    for (const auto& [name, tensor] : header->tensors()) {
+      if (number++ % count != i) continue;
+      ++here;
+      tensors += text_of(std::string(name)) + bytes_of(static_cast<std::uint32_t>(tensor.shape.size()));
+      for (std::size_t axis = tensor.shape.size(); axis-- > 0;)
+        tensors += bytes_of(static_cast<std::uint64_t>(tensor.shape[axis]));
+      tensors += bytes_of(tensor.type) + bytes_of(static_cast<std::uint64_t>(data.size()));
+      data += whole.substr(tensor.offset, tensor.size);
+      pad(data);
+    }
+    std::string piece = whole.substr(0, kCounts) + bytes_of(here) + bytes_of((i == 0 ? keys : 0) + 3);
+    if (i == 0) piece += whole.substr(kCounts + 16, list - kCounts - 16);
+    piece += text_of("split.no") + bytes_of(kU16) + bytes_of(static_cast<std::uint16_t>(i));
+    piece += text_of("split.count") + bytes_of(kU16) + bytes_of(static_cast<std::uint16_t>(count));
+    piece += text_of("split.tensors.count") + bytes_of(std::uint32_t{5}) +
+             bytes_of(static_cast<std::int32_t>(header->tensors().size()));
+    piece += tensors;
+    pad(piece);
+    pieces.push_back(piece + data);
+  }
+  return pieces;
+}
+
+// Interleaved heads are undone in every piece, and shifted norms, too: only the first piece says what they are.
+TEST(GgufModelsTest, PiecesAreOneModel) {
+  for (const std::string name : {"llama", "gemma-embedding"}) {
+    SCOPED_TRACE(name);
+    const std::string whole = testing::read_file(gguf_data() / (name + ".gguf"));
+    const json& ids = expected_of_models()[name]["ids"];
+    const auto pieces = pieces_of(whole, 3);
+    const auto wanted = vectors_of_file(whole, ids);
+    ASSERT_FALSE(wanted.empty());
+    const testing::ScratchFolder scratch;
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      scratch.write(fmt::format("m-Q4-{:05}-of-00003.gguf", i + 1), pieces[i]);
+    for (const char* const place : {"", "m-Q4-00001-of-00003.gguf", "m-Q4-00003-of-00003.gguf"}) {
+      const auto model = ModelFolder::open(scratch.path() / place);
+      ASSERT_TRUE(model.ok()) << model.status().to_string();
+      EXPECT_EQ(model->name(), "m-Q4");
+      const auto graph = make_graph(model->documents());
+      ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+      EXPECT_TRUE(testing::vectors_of(*graph, testing::batch_of(ids)).values == wanted);
+    }
+  }
+}
+
+TEST(GgufModelsTest, PiecesThatDoNotBelongTogetherAreRefusedByName) {
+  const auto pieces = pieces_of(testing::read_file(gguf_data() / "qwen3.gguf"), 3);
+  const auto refusal = [](const std::map<std::string, std::string>& files, const std::string& opened) {
+    const testing::ScratchFolder scratch;
+    for (const auto& [name, bytes] : files)
+      scratch.write(name, bytes);
+    return ModelFolder::open(scratch.path() / opened).status().to_string();
+  };
+  const std::string first = "m-00001-of-00003.gguf";
+  const std::string second = "m-00002-of-00003.gguf";
+  const std::string third = "m-00003-of-00003.gguf";
+  EXPECT_THAT(refusal({{first, pieces[0]}, {second, pieces[1]}}, first),
+              HasSubstr("m-00003-of-00003.gguf' of 3 is missing"));
+  EXPECT_THAT(refusal({{second, pieces[1]}, {third, pieces[2]}}, ""), HasSubstr(first));
+  EXPECT_THAT(refusal({{first, pieces[0]}, {second, pieces[2]}, {third, pieces[1]}}, first),
+              HasSubstr("'split.no' is 2 and 'split.count' is 3, but it should be piece 1 of 3"));
+  EXPECT_THAT(refusal({{first, pieces[0]}, {second, pieces[1]}, {third, pieces[1]}}, first),
+              HasSubstr("'split.no' is 1"));
+  EXPECT_THAT(refusal({{"a.gguf", pieces[0]}}, "a.gguf"), HasSubstr("its name does not end in -00001-of-00003.gguf"));
+  EXPECT_THAT(refusal({{"a.gguf", pieces[1]}}, "a.gguf"), HasSubstr("piece 2 of 3 ('split.no')"));
+  EXPECT_THAT(refusal({{first, pieces[1]}}, first), HasSubstr("piece 2 of 3 ('split.no')"));
+}
+
 TEST(GgufModelsTest, TheSuffixMayBeInUpperCase) {
   const testing::ScratchFolder scratch;
   scratch.write("a.GGUF", testing::read_file(gguf_data() / "bert.gguf"));
@@ -244,6 +341,26 @@ TEST(GgufModelsTest, WhatIsNotSupportedIsRefusedByName) {
          "'gemma-embedding.dense_2_feat_in' is 33, but the tensor 'dense_2.weight' has 32 columns");
   expect(with_key(qwen, "qwen2.dense_3_feat_out", kU32, bytes_of(std::uint32_t{32})),
          "it has the key 'qwen2.dense_3_feat_out', but no tensor 'dense_3.weight'");
+  // In terms of the file, not of those that are generated from it.
+  const std::string width = "bert.embedding_length" + bytes_of(kU32);
+  const std::string heads = "qwen2.attention.head_count" + bytes_of(kU32);
+  const std::string layers = "qwen2.block_count" + bytes_of(kU32);
+  expect(with(bert, width + bytes_of(std::uint32_t{32}), width + bytes_of(std::uint32_t{33})), "m.gguf: ");
+  expect(with(qwen, heads + bytes_of(std::uint32_t{4}), heads + bytes_of(std::uint32_t{5})),
+         "'qwen2.attention.head_count'");
+  const auto expect_later = [&](const std::string& bytes, std::string_view what) {
+    scratch.write("m.gguf", bytes);
+    const auto model = ModelFolder::open(scratch.path() / "m.gguf");
+    ASSERT_TRUE(model.ok()) << model.status().to_string();
+    const auto tokenizer = model->documents().open_tokenizer();
+    const auto graph = tokenizer.ok() ? make_graph(model->documents()).status() : tokenizer.status();
+    EXPECT_THAT(graph.to_string(), HasSubstr(what));
+    EXPECT_THAT(graph.to_string(), ::testing::Not(HasSubstr(".json")));
+  };
+  expect_later(with(qwen, layers + bytes_of(std::uint32_t{2}), layers + bytes_of(std::uint32_t{3})),
+               "m.gguf: no tensor 'blk.2.");
+  const std::string merge = "\3\0\0\0\0\0\0\0h e"s;
+  expect_later(with(qwen, merge, "\3\0\0\0\0\0\0\0\1 e"s), "m.gguf: 'tokenizer.ggml.merges'");
   expect(bert.substr(0, bert.size() / 2), "is it cut short?");
   expect(bert.substr(0, 100), "is it cut short?");
   expect(with(bert, std::string_view("GGUF\3\0\0\0", 8), std::string_view("GGUF\0\0\0\3", 8)), "big-endian");

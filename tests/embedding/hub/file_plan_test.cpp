@@ -88,6 +88,20 @@ TEST(FilePlanTest, OneGgufFileIsAModelAndOfSeveralNoneIsChosen) {
   EXPECT_TRUE(plan({{"config.json", kBert}, {"tokenizer.json", ""}, {"model.safetensors", ""}, {"a.gguf", ""}}).ok());
 }
 
+TEST(FilePlanTest, PiecesOfAGgufFileAreOneModel) {
+  EXPECT_THAT(*plan({{"a-00002-of-00002.gguf", ""}, {"a-00001-of-00002.gguf", ""}, {"README.md", ""}}),
+              ElementsAre("a-00001-of-00002.gguf", "a-00002-of-00002.gguf"));
+  for (const char* const other :
+       {"b-00002-of-00002.gguf", "a-00002-of-00003.gguf", "a-00003-of-00002.gguf", "a-2-of-2.gguf"}) {
+    EXPECT_THAT(plan({{"a-00001-of-00002.gguf", ""}, {other, ""}}).status().to_string(), HasSubstr("2 GGUF files"))
+        << other;
+  }
+}
+
+TEST(FilePlanTest, TheSuffixOfGgufMayBeInUpperCase) {
+  EXPECT_THAT(*plan({{"README.md", ""}, {"tiny.GGUF", ""}}), ElementsAre("tiny.GGUF"));
+}
+
 TEST(FilePlanTest, AnAdapterLeavesTheNetworkToItsBase) {
   const auto files = plan({{"adapter_config.json", ""},
                            {"adapter_model.safetensors", ""},

@@ -48,7 +48,8 @@ TEST(ModelNameTest, IsCompletedAsSentenceTransformersDoes) {
   EXPECT_EQ(id_of("bert-base-uncased"), "bert-base-uncased");
   EXPECT_EQ(id_of("xlm-roberta-large@main", ""), "xlm-roberta-large");
   EXPECT_EQ(id_of("bert-base-nli-mean-tokens"), "sentence-transformers/bert-base-nli-mean-tokens");
-  for (const char* file : {"model.onnx", "model.xml", "model.gguf", "minilm.lbundle", "model.safetensors", "a.json"}) {
+  for (const char* file :
+       {"model.onnx", "model.xml", "model.gguf", "minilm.lbundle", "model.safetensors", "a.json", "MODEL.GGUF"}) {
     EXPECT_EQ(id_of(file), "") << file;
     EXPECT_FALSE(is_model_name("org/" + std::string(file))) << file;
   }

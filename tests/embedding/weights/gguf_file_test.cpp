@@ -1,10 +1,12 @@
 // Tensors of GGUF (tests/data/gguf/make.py).
 #include "embedding/weights/gguf/gguf_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <span>
 #include <string>
@@ -70,12 +72,64 @@ TEST_P(GgufTypeTest, HasTheReferencesNumbersBitForBit) {
 INSTANTIATE_TEST_SUITE_P(All, GgufTypeTest,
                          ::testing::Values("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K"));
 
+class GgufGroupsTest : public ::testing::TestWithParam<std::string> {};
+
+// Numbers of four bits are also read as groups, which are the same numbers; llama.cpp computes them in another order.
+TEST_P(GgufGroupsTest, AreTheNumbers) {
+  auto part = core::FilePart::open(types_file());
+  ASSERT_TRUE(part.ok());
+  const auto file = open_tensors(*std::move(part), "types.gguf");
+  ASSERT_TRUE(file.ok()) << file.status().to_string();
+  const std::string name = "gguf:" + GetParam();
+  const auto shape = file->shape_of(name);
+  const auto located = file->find(name, *shape);
+  ASSERT_TRUE(located.ok()) << located.status().to_string();
+  const core::PartReader reader(file->copies());
+  const std::size_t size = located->bytes.size();
+  ASSERT_TRUE(reader.has_four_bits(located->offset, size));
+  EXPECT_FALSE(reader.has_four_bits(located->offset + sizeof(float), size - sizeof(float)));
+  EXPECT_FALSE(reader.has_four_bits(located->offset, size - sizeof(float)));
+  constexpr std::size_t kNumbers = core::FourBitGroup::kNumbers;
+  const std::size_t row = size / static_cast<std::size_t>(shape->front());
+  for (std::size_t at = 0; at < size; at += row) {
+    std::vector<core::FourBitGroup> groups(row / kNumbers / sizeof(float));
+    ASSERT_TRUE(reader.read_four_bits(located->offset + at, groups));
+    for (std::size_t i = 0; i < groups.size() * kNumbers; ++i) {
+      const core::FourBitGroup& group = groups[i / kNumbers];
+      const std::size_t place = i % kNumbers;
+      const unsigned byte = group.codes[place % group.codes.size()];
+      const unsigned code = place < group.codes.size() ? byte & 15U : byte >> 4U;
+      float wanted = 0;
+      std::memcpy(&wanted, located->bytes.data() + at + i * sizeof(float), sizeof wanted);
+      EXPECT_NEAR(group.least + group.step * static_cast<float>(code), wanted,
+                  1e-6 * (std::abs(group.least) + std::abs(group.step)))
+          << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GgufGroupsTest, ::testing::Values("Q4_0", "Q4_1", "Q4_K"));
+
+TEST(GgufFileTest, OtherTypesHaveNoGroups) {
+  auto part = core::FilePart::open(types_file());
+  ASSERT_TRUE(part.ok());
+  const auto file = open_tensors(*std::move(part), "types.gguf");
+  ASSERT_TRUE(file.ok()) << file.status().to_string();
+  const core::PartReader reader(file->copies());
+  for (const std::string_view type : {"Q5_0", "Q8_0", "Q5_K", "Q6_K"}) {
+    const std::string name = fmt::format("gguf:{}", type);
+    const auto located = file->find(name, *file->shape_of(name));
+    ASSERT_TRUE(located.ok()) << located.status().to_string();
+    EXPECT_FALSE(reader.has_four_bits(located->offset, located->bytes.size())) << type;
+  }
+}
+
 TEST(GgufFileTest, OtherTypesAreRefusedByNameWhenTheyAreAskedFor) {
   const auto file = read_gguf(testing::read_file(types_file()));
   ASSERT_TRUE(file.ok());
   const auto found = file->find("gguf:Q2_K", *file->shape_of("gguf:Q2_K"));
   EXPECT_EQ(found.status().code(), StatusCode::kUnsupported);
-  EXPECT_THAT(found.status().to_string(), HasSubstr("('Q2_K') has the type Q2_K; of GGUF, F32, F16, Q4_0"));
+  EXPECT_THAT(found.status().to_string(), HasSubstr("tensor 'Q2_K' has the type Q2_K; of GGUF, F32, F16, Q4_0"));
 }
 
 TEST(GgufFileTest, DamageIsAnError) {

@@ -46,7 +46,8 @@ TEST(NativeMemoryGivesOutTest, PackingAPanelNeedsNone) {
       ++products;
       SCOPED_TRACE(std::string(kernels->name) + ", format " + std::to_string(static_cast<int>(product->format)));
       PackedMatrices matrices(*kernels, *product);
-      static_cast<void>(matrices.add(weight));
+      const WeightFiles files(*graph);
+      static_cast<void>(matrices.add(weight, files));
       std::size_t packed = 0;
       const auto share = [&](std::size_t panels, const PackedMatrices::Part& part) {
         for (std::size_t panel = 0; panel < panels; ++panel, ++packed) {
@@ -55,7 +56,7 @@ TEST(NativeMemoryGivesOutTest, PackingAPanelNeedsNone) {
           EXPECT_FALSE(stop_refusing());
         }
       };
-      EXPECT_TRUE(matrices.pack(*graph, WeightFiles(*graph), 1, share).ok());
+      EXPECT_TRUE(matrices.pack(*graph, files, 1, share).ok());
       EXPECT_EQ(packed, panel_count(kWidest, *kernels));
     }
   }
