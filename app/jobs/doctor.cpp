@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/device_check.h"
+#include "core/backend/device_check.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/system_info.h"
 #include "core/vendor/hardware_note.h"
@@ -40,7 +40,7 @@ core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& 
       LB_RETURN_IF_ERROR(client.check_cancelled());
       client.advance("trying " + device.id(), 0, 0);
       const auto start = std::chrono::steady_clock::now();
-      auto status = check_device(*backend, device);
+      auto status = core::check_device(*backend, device).status;
       const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
       diagnosis.works = diagnosis.works || status.ok();
       if (status.ok()) core::note_that_it_works(report.diagnosis.hardware, device);

@@ -25,7 +25,7 @@ struct BackendOptions {
   // Full paths of libraries of plugin execution providers, or of folders with them; "none" alone means no providers.
   // Empty: kProvidersVariable, else a search for the packages of known providers. UTF-8.
   std::vector<std::string> provider_paths{};
-  // The program `latebind` that tries providers and compiles with them as a child. Empty: kTrialVariable, else the
+  // The program `latebind` that tries providers and compiles with them as a child. Empty: core::kTrialVariable, else the
   // program beside this library. UTF-8.
   std::string trial_program{};
   // The folder that stores the results of trials. Empty: the system's cache folder for Latebind.
@@ -46,7 +46,7 @@ inline constexpr std::array kSettings{
                          "Libraries of plugin execution providers for ONNX Runtime (libonnxruntime_providers_….so) or "
                          "folders with them: full paths separated by ':' (';' on Windows) or commas. none: no "
                          "providers. Empty: the known packages are searched."},
-    core::BackendSetting{"onnxruntime.trial_program", kTrialVariable, "", "PATH",
+    core::BackendSetting{"onnxruntime.trial_program", core::kTrialVariable, "", "PATH",
                          "The program `latebind`, which tries plugin providers and compiles with them in separate "
                          "processes. Empty: this program, or the one beside Latebind's library."}};
 
