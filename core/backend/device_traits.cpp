@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::string_view kPrecisions = "Precisions";
 constexpr std::string_view kGraphsOnly = "GraphsOnly";
+constexpr std::string_view kStaticShapes = "StaticShapes";
 constexpr std::string_view kPreferredIn = "PreferredIn";
 constexpr std::string_view kPreferredBecause = "PreferredBecause";
 constexpr std::string_view kArchitecture = "Architecture";
@@ -19,8 +20,9 @@ constexpr std::string_view kCompilerInstalled = "CompilerInstalled";
 constexpr std::string_view kMissing = "Missing";
 constexpr std::string_view kEmulated = "Emulated";
 
-constexpr std::array kWords{kPrecisions, kGraphsOnly, kPreferredIn,  kPreferredBecause,  kArchitecture, kProvider,
-                            kPciId,      kIsVirtual,  kDiscoveredBy, kCompilerInstalled, kMissing,      kEmulated};
+constexpr std::array kWords{kPrecisions,        kGraphsOnly, kStaticShapes, kPreferredIn, kPreferredBecause,
+                            kArchitecture,      kProvider,   kPciId,        kIsVirtual,   kDiscoveredBy,
+                            kCompilerInstalled, kMissing,    kEmulated};
 
 }  // namespace
 
@@ -39,6 +41,7 @@ std::map<std::string, std::string> texts_of(const DeviceTraits& traits, const st
   };
   add(kPrecisions, words_of(traits.precisions));
   add(kGraphsOnly, traits.graphs_only ? "1" : "");
+  add(kStaticShapes, traits.static_shapes ? "1" : "");
   add(kPreferredIn, words_of(traits.preferred_in));
   add(kPreferredBecause, traits.preferred_because);
   add(kArchitecture, traits.architecture);

@@ -36,6 +36,8 @@ struct DeviceTraits {
   // Why such a device refuses a model without a graph.
   static constexpr const char* kNeedsGraph =
       "it runs embedding models with their config.json and weights, and nothing else";
+  // The device needs models with static input shapes. NPUs do in any case.
+  bool static_shapes = false;
   // The precisions in which the device comes before others of its kind, for models whose graph it can run, and the
   // reason for people.
   std::vector<Precision> preferred_in{};

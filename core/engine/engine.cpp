@@ -19,7 +19,7 @@ namespace {
 bool wants_static_shapes(const Device& device, const LoadOptions& options) {
   if (options.static_lengths.lengths.empty() || options.static_lengths.inputs == 0) return false;
   return options.shapes == ShapeMode::kStaticShapes ||
-         (options.shapes == ShapeMode::kAutoShapes && device.kind == DeviceKind::kNpu);
+         (options.shapes == ShapeMode::kAutoShapes && (device.kind == DeviceKind::kNpu || device.traits.static_shapes));
 }
 
 // Returns the lengths of the model's own blobs, if it has some, and of the wanted lengths those that are longer.

@@ -9,7 +9,7 @@
 
 namespace latebind::core {
 
-// kAutoShapes selects static shapes if the device needs them, as NPUs do.
+// kAutoShapes selects static shapes if the device needs them: an NPU, or one that says so (DeviceTraits).
 enum class ShapeMode : std::int32_t { kAutoShapes = 0, kDynamicShapes = 1, kStaticShapes = 2 };
 template <>
 struct Words<ShapeMode> {

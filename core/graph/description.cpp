@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "core/graph/graph.h"
+#include "core/graph/operator_members.h"
 #include "core/text/format_to.h"
 
 namespace latebind::graph {
@@ -46,40 +47,6 @@ std::string position_terms_of(const Attention& op) {
   return text;
 }
 
-std::string_view word_of(ActivationFunction function) {
-  switch (function) {
-    case ActivationFunction::kGeluErf:
-      return "gelu_erf";
-    case ActivationFunction::kGeluTanh:
-      return "gelu_tanh";
-    case ActivationFunction::kSilu:
-      return "silu";
-    case ActivationFunction::kTanh:
-      return "tanh";
-    case ActivationFunction::kRelu:
-      break;
-  }
-  return "relu";
-}
-
-std::string_view word_of(PoolingMode mode) {
-  switch (mode) {
-    case PoolingMode::kCls:
-      return "cls";
-    case PoolingMode::kMax:
-      return "max";
-    case PoolingMode::kLastToken:
-      return "last_token";
-    case PoolingMode::kMeanSqrt:
-      return "mean_sqrt";
-    case PoolingMode::kWeightedMean:
-      return "weighted_mean";
-    case PoolingMode::kMean:
-      break;
-  }
-  return "mean";
-}
-
 const Cases kDescribe{
     [](const Input& op) { return fmt::format("input {}", name(op.name)); },
     [](const Lookup& op) { return fmt::format("lookup %{} in {}", op.ids.node, weight(op.table)); },
@@ -113,7 +80,7 @@ const Cases kDescribe{
     },
     [](const Experts& op) {
       return fmt::format("experts %{} by %{}, {} chosen, wide {}, {}, narrow {}{}", op.x.node, op.router.node,
-                         op.chosen, weight(op.wide), word_of(op.function), weight(op.narrow), bias_of(op.bias));
+                         op.chosen, weight(op.wide), core::word_of(op.function), weight(op.narrow), bias_of(op.bias));
     },
     [](const LayerNorm& op) {
       return fmt::format("layer_norm %{}, weight {}{}, epsilon {:a}", op.x.node, weight(op.weight), bias_of(op.bias),
@@ -123,8 +90,10 @@ const Cases kDescribe{
       return fmt::format("rms_norm %{}, weight {}, offset {:a}, epsilon {:a}", op.x.node, weight(op.weight), op.offset,
                          op.epsilon);
     },
-    [](const Activation& op) { return fmt::format("{} %{}", word_of(op.function), op.x.node); },
-    [](const Pool& op) { return fmt::format("pool {} %{}, mask %{}", word_of(op.mode), op.x.node, op.mask.node); },
+    [](const Activation& op) { return fmt::format("{} %{}", core::word_of(op.function), op.x.node); },
+    [](const Pool& op) {
+      return fmt::format("pool {} %{}, mask %{}", core::word_of(op.mode), op.x.node, op.mask.node);
+    },
     [](const Normalize& op) { return fmt::format("normalize %{}", op.x.node); },
 };
 

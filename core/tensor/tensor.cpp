@@ -214,6 +214,7 @@ OutputTensor& OutputTensor::operator=(OutputTensor&& other) noexcept {
   bound_ = std::exchange(other.bound_, false);
   bound_data_ = std::exchange(other.bound_data_, nullptr);
   capacity_bytes_ = std::exchange(other.capacity_bytes_, 0);
+  memory_ = std::exchange(other.memory_, nullptr);
   owned_ = std::move(other.owned_);
   return *this;
 }
@@ -226,7 +227,19 @@ OutputTensor OutputTensor::bound(void* data, std::size_t capacity_bytes) {
   return tensor;
 }
 
+OutputTensor OutputTensor::in(OutputMemory& memory) {
+  OutputTensor tensor;
+  tensor.memory_ = &memory;
+  return tensor;
+}
+
 Result<void*> OutputTensor::prepare(ElementType type, const Shape& shape) {
+  if (memory_ != nullptr) {
+    LB_ASSIGN_OR_RETURN(view_.data, memory_->memory_for(type, shape));
+    view_.type = type;
+    view_.shape = shape;
+    return view_.data;
+  }
   LB_ASSIGN_OR_RETURN(const std::size_t bytes, byte_size_of(type, shape));
   if (bytes > capacity_bytes_) {
     if (bound_) {

@@ -110,6 +110,18 @@ struct TensorInfo {
   std::vector<std::int64_t> upper{};  // upper bound of each dimension; empty if none is declared
 };
 
+// Gives memory for an output whose shape is known only in the run.
+class OutputMemory {
+ public:
+  [[nodiscard]] virtual Result<void*> memory_for(ElementType type, const Shape& shape) = 0;
+
+ protected:
+  OutputMemory() = default;
+  OutputMemory(const OutputMemory&) = default;
+  OutputMemory& operator=(const OutputMemory&) = default;
+  ~OutputMemory() = default;
+};
+
 // The destination of one output of a run. It is either bound to the caller's memory or has its own buffer, which grows
 // as needed and is kept between runs, so that repeated runs allocate nothing. Movable, not copyable; one thread at a
 // time.
@@ -122,6 +134,8 @@ class OutputTensor {
   ~OutputTensor() = default;
   // The run writes to `data`. An output larger than `capacity_bytes` is kBufferTooSmall.
   static OutputTensor bound(void* data, std::size_t capacity_bytes);
+  // The run writes to memory that `memory` gives in the run; it must outlive this object.
+  static OutputTensor in(OutputMemory& memory);
 
   // For backends: makes room for `type` and `shape`, sets view() and returns the address to write to. kBufferTooSmall
   // if bound memory is too small, kOutOfMemory if there is no memory.
@@ -139,6 +153,7 @@ class OutputTensor {
   bool bound_ = false;
   void* bound_data_ = nullptr;
   std::size_t capacity_bytes_ = 0;
+  OutputMemory* memory_ = nullptr;
   std::unique_ptr<void, AlignedFree> owned_;
 };
 

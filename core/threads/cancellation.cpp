@@ -10,6 +10,13 @@ Cancellation Cancellation::create() {
   return made;
 }
 
+Cancellation Cancellation::polled(bool (*asked)(const void* context), const void* context) {
+  Cancellation made = create();
+  made.state_->asked = asked;
+  made.state_->context = context;
+  return made;
+}
+
 void Cancellation::request() const {
   if (state_ == nullptr) return;
   // The actions are called with the lock held, so that the destructor of a Watch waits for its action.

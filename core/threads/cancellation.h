@@ -20,11 +20,16 @@ class Cancellation {
   Cancellation() = default;
   // Returns a Cancellation that can be requested.
   [[nodiscard]] static Cancellation create();
+  // Returns a Cancellation that is also requested when `asked(context)` says so. It is for code that looks at
+  // is_requested() now and then: nobody is told of the change, so a Watch may never be called. `context` must live as
+  // long as the copies.
+  [[nodiscard]] static Cancellation polled(bool (*asked)(const void* context), const void* context);
 
   // Requests cancellation, which cannot be undone. A second call, or a call on an object without state, does nothing.
   void request() const;
   [[nodiscard]] bool is_requested() const {
-    return state_ != nullptr && state_->requested.load(std::memory_order_acquire);
+    return state_ != nullptr && (state_->requested.load(std::memory_order_acquire) ||
+                                 (state_->asked != nullptr && state_->asked(state_->context)));
   }
   [[nodiscard]] bool can_be_requested() const { return state_ != nullptr; }
 
@@ -33,6 +38,8 @@ class Cancellation {
  private:
   struct State {
     std::atomic<bool> requested{false};
+    bool (*asked)(const void* context) = nullptr;
+    const void* context = nullptr;
     Mutex mutex;
     Watch* first LB_GUARDED_BY(mutex) = nullptr;
   };

@@ -8,6 +8,7 @@
 //   using Loaded = …;     what runs share; abandoned runs keep it alive
 //   Run(std::shared_ptr<const Loaded>, RequestPool<Request>::Lease);
 //   RequestPool<Request>::Lease& lease();
+//   void limit(options);  (optional) the options of the run, for a vendor that can hold them itself; called first
 //   Status place(inputs, outputs, bool in_own_memory);
 //                         sets where the run has its tensors; an error is the caller's mistake
 //   Status compute();     calls the vendor and reads the result; does nothing after give_up(). With in_own_memory it
@@ -46,6 +47,7 @@ class PooledExecutable : public Executable {
       : loaded_(std::move(loaded)), id_(std::move(id)), pool_(requests, std::move(factory)) {}
 
   [[nodiscard]] const typename Run::Loaded& loaded() const { return *loaded_; }
+  [[nodiscard]] Pool& pool() { return pool_; }
   // Creates all requests, so that the first run is as fast as the second.
   [[nodiscard]] Status warm() { return pool_.warm(); }
 
@@ -60,6 +62,7 @@ class PooledExecutable : public Executable {
     if (!options.is_bounded()) {
       LB_ASSIGN_OR_RETURN(auto lease, pool_.checkout(options));
       Run run(loaded_, std::move(lease));
+      if constexpr (requires { run.limit(options); }) run.limit(options);
       LB_RETURN_IF_ERROR(run.place(inputs, outputs, /*in_own_memory=*/false));
       LB_RETURN_IF_ERROR(run.compute());
       return run.give(outputs);
@@ -68,6 +71,7 @@ class PooledExecutable : public Executable {
     LB_ASSIGN_OR_RETURN(auto lease, pool_.reserve(options));
     // The last owner returns the place: the caller, or the abandoned vendor call.
     const auto run = std::make_shared<Run>(loaded_, std::move(lease));
+    if constexpr (requires { run->limit(options); }) run->limit(options);
     if (options.run_timeout) run->lease().calling(*options.run_timeout);
     if (!run->lease().has_request()) {
       LB_RETURN_IF_ERROR(call_until(options, id_, [run] { return run->lease().make(); }));

@@ -32,7 +32,7 @@ PROGRAM = "bin/latebind"
 LIBRARY = f"lib/liblatebind.so.{VERSION}"
 PROMISED = [
     PROGRAM, LIBRARY, f"lib/liblatebind.so.{SHORT_VERSION}", "lib/liblatebind.so", "include/latebind/latebind.h",
-    "include/latebind/latebind.hpp", "lib/cmake/latebind/latebindConfig.cmake",
+    "include/latebind/latebind.hpp", "include/latebind/latebind_backend.h", "lib/cmake/latebind/latebindConfig.cmake",
     "lib/cmake/latebind/latebindConfigVersion.cmake", "share/doc/latebind/LICENSE", "share/doc/latebind/NOTICES",
     "share/doc/latebind/README.md", "share/doc/latebind/CHANGELOG.md", "share/doc/latebind/copyright",
     "share/doc/latebind/docs/configuration.md", "share/doc/latebind/examples/embed.c",
