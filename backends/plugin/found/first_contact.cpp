@@ -34,6 +34,7 @@ constexpr const char* kMemoryFile = "plugins.json";
 constexpr int kMemoryFormat = 1;
 // How long a failure is remembered.
 constexpr std::int64_t kFailureSeconds = 3600;
+constexpr std::int64_t kMinute = 60;
 constexpr std::size_t kDevicesMax = 64;
 
 std::int64_t now_seconds() {
@@ -81,6 +82,12 @@ ContactReport report_from(const Json& json) {
   return report;
 }
 
+// The error for a failure that is remembered.
+Status refusal(StatusCode code, std::string_view reason, std::string_view when) {
+  return {code, fmt::format("{} ({}it is tried again after an hour, or at once by `latebind backends --retry`)", reason,
+                            when)};
+}
+
 // One library's place in the memory.
 class Contact {
  public:
@@ -107,11 +114,8 @@ class Contact {
     }
     const std::int64_t age = now_seconds() - (*entry)["when"].get<std::int64_t>();
     if (age < 0 || age >= kFailureSeconds) return std::nullopt;
-    return Status(
-        static_cast<StatusCode>(*code),
-        fmt::format("{} (found {} minutes ago and tried again after an hour; `latebind backends --retry` tries "
-                    "it now)",
-                    (*entry)["reason"].text(), age / 60));
+    return refusal(static_cast<StatusCode>(*code), (*entry)["reason"].text(),
+                   fmt::format("{} minutes ago; ", age / kMinute));
   }
 
   void keep(Result<ContactReport>& outcome) {
@@ -130,7 +134,8 @@ class Contact {
       entry["report"] = to_json(report);
     } else {
       entry["failed"] = static_cast<std::int32_t>(outcome.status().code());
-      entry["reason"] = std::string(outcome.status().message());
+      entry["reason"] = outcome.status().to_string();
+      outcome = refusal(outcome.status().code(), outcome.status().to_string(), {});
     }
     memory_->keep(key_, std::move(entry), library_);
   }
@@ -160,10 +165,10 @@ Status failed(const std::string& library, std::string_view how) {
   return {StatusCode::kDeviceFailed, fmt::format("{} {} when it was tried in its own process", library, how)};
 }
 
-// Says nothing about the plug-in.
+// Whether the error says nothing about the plug-in: the system is short of something, or a setting is wrong.
 bool is_passing(StatusCode code) {
   return code == StatusCode::kBusy || code == StatusCode::kOutOfMemory || code == StatusCode::kNotFound ||
-         code == StatusCode::kPermissionDenied;
+         code == StatusCode::kPermissionDenied || code == StatusCode::kInvalidArgument;
 }
 
 Trial try_in_child(const TrialOptions& options, const std::string& library, const std::string& name,

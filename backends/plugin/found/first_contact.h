@@ -8,8 +8,6 @@
 // the plug-in: a signal from outside, a lack of memory. Thread-safe.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,13 +15,14 @@
 #include <vector>
 
 #include "core/backend/backend.h"
+#include "core/backend/backend_setting.h"
 #include "core/result.h"
 #include "core/vendor/child_trial.h"
 
 namespace latebind::plugin {
 
 // The settings of a plug-in that are set, without the prefix "plugin.NAME.".
-using PluginSettings = std::map<std::string, std::string, std::less<>>;
+using PluginSettings = core::BackendSettingTexts;
 
 // A setting that a plug-in has, for people.
 struct SettingNote {
