@@ -48,10 +48,10 @@ core::Result<app::EffectiveSettings> settings_over(const lb_runtime& runtime, co
     for (const auto& [key, text] : options->settings.of_backends()) {
       if (settings.text_of(key) == text) continue;
       const std::string& origin = options->settings.origin_of(key);
-      return misuse(
-          fmt::format("{}{}{} belongs to the runtime and cannot be set for one model; set the variable {}, or "
-                      "give it to lb_runtime_create",
-                      origin, origin.empty() ? "" : ": ", key, app::find_setting(key)->environment));
+      const std::string_view variable = app::find_setting(key)->environment;
+      return misuse(fmt::format(
+          "{}{}{} belongs to the runtime and cannot be set for one model; {}give it to lb_runtime_create", origin,
+          origin.empty() ? "" : ": ", key, variable.empty() ? "" : fmt::format("set the variable {}, or ", variable)));
     }
     LB_RETURN_IF_ERROR(settings.apply(options->settings));
   }

@@ -1,6 +1,7 @@
 // The list of backends in this build. No other file names them.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "core/backend/backend_setting.h"
@@ -9,10 +10,18 @@
 
 namespace latebind::app {
 
-// The settings of all backends, in documentation order.
+// Keys of settings that several backends share.
+inline constexpr std::string_view kPluginPath = "backends.path";
+inline constexpr std::string_view kTrialProgram = "backends.trial_program";
+
+// The names of the built-in backends, in order of preference.
+[[nodiscard]] std::vector<std::string_view> built_in_backends();
+
+// The settings of all backends, in documentation order. Those of plug-ins are a family of the settings table.
 [[nodiscard]] std::vector<core::BackendSetting> backend_settings();
 
-// Returns a registry of all backends, in order of preference. Loads no vendor library.
+// Returns a registry of all backends, in order of preference: the built-in ones, then the plug-ins of this machine.
+// Loads no vendor library and no plug-in.
 [[nodiscard]] core::Registry make_registry(const core::BackendSettingTexts& texts = {});
 
 // The hidden commands that backends run in child processes.

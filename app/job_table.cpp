@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/jobs/backends.h"
 #include "app/jobs/cache.h"
 #include "app/jobs/compile.h"
 #include "app/jobs/devices.h"
@@ -43,6 +44,31 @@ Result<Json> with_cache(JobArguments& arguments, const Runtime& runtime, const C
   LB_ASSIGN_OR_RETURN(const auto store, open_cache(runtime.settings));
   LB_ASSIGN_OR_RETURN(const auto report, std::invoke(Use, *store));
   return to_json(report);
+}
+
+Result<Json> run_backends(JobArguments& arguments, const Runtime& runtime, const Client& client) {
+  bool retry = false;
+  LB_RETURN_IF_ERROR(arguments.take("retry", retry));
+  LB_RETURN_IF_ERROR(arguments.finish());
+  LB_ASSIGN_OR_RETURN(const auto listing,
+                      list_backends(runtime.registry, runtime.effective.of_backends(), retry, client));
+  return to_json(listing);
+}
+
+Result<Json> run_backends_add(JobArguments& arguments, const Runtime& runtime, const Client& client) {
+  std::string file;
+  LB_RETURN_IF_ERROR(arguments.require("file", file));
+  LB_RETURN_IF_ERROR(arguments.finish());
+  LB_ASSIGN_OR_RETURN(const auto added, add_backend(file, runtime.effective.of_backends(), client));
+  return to_json(added);
+}
+
+Result<Json> run_backends_rm(JobArguments& arguments, const Runtime& runtime, const Client& /*client*/) {
+  std::string name;
+  LB_RETURN_IF_ERROR(arguments.require("name", name));
+  LB_RETURN_IF_ERROR(arguments.finish());
+  LB_ASSIGN_OR_RETURN(const auto removed, remove_backend(name, runtime.effective.of_backends()));
+  return to_json(removed);
 }
 
 Result<CompileOptions> read_compile(JobArguments& arguments) {
@@ -92,7 +118,7 @@ Result<Json> run_devices(JobArguments& arguments, const Runtime& runtime, const 
 
 Result<Json> run_doctor(JobArguments& arguments, const Runtime& runtime, const Client& client) {
   LB_RETURN_IF_ERROR(arguments.finish());
-  LB_ASSIGN_OR_RETURN(const Diagnosis diagnosis, examine(runtime.registry, runtime.settings, client));
+  LB_ASSIGN_OR_RETURN(const Diagnosis diagnosis, examine(runtime.registry, runtime.effective, client));
   return to_json(diagnosis);
 }
 
@@ -189,6 +215,9 @@ Result<Json> run_warm(JobArguments& arguments, const Runtime& runtime, const Cli
 }
 
 constexpr std::array kJobs{
+    NamedJob{"backends", "{retry}", "as `latebind backends --json`", either<run_backends>},
+    NamedJob{"backends_add", "{file}", "as `latebind backends add --json`", either<run_backends_add>},
+    NamedJob{"backends_rm", "{name}", "as `latebind backends rm --json`", either<run_backends_rm>},
     NamedJob{"cache_clear", "{}", "{entries, bytes}: what was removed", either<with_cache<&core::CompileStore::clear>>},
     NamedJob{"cache_list", "{}", "as `latebind cache list --json`", either<with_cache<list_cache>>},
     NamedJob{"cache_verify", "{}", "as `latebind cache verify --json`", either<with_cache<verify_cache>>},

@@ -203,7 +203,7 @@ Status unknown_setting_error(std::string_view key) {
     return elsewhere_error("setting", key, elsewhere->key, *elsewhere);
   std::vector<std::string> words;
   for (const SettingSpec& spec : settings_schema())
-    words.push_back(std::string(spec.key) + (spec.is_family() ? "KEY" : ""));
+    words.push_back(spec.shown_key());
   const std::vector<std::string_view> known(words.begin(), words.end());
   return unknown_word_error("setting", key, known, kListed);
 }
@@ -226,6 +226,12 @@ const std::string& EffectiveSettings::origin_of(std::string_view key) const {
   static const auto& by_default = *new std::string("default");
   const auto found = given_.find(key);
   return found == given_.end() ? by_default : found->second.origin;
+}
+
+std::size_t EffectiveSettings::in_families() const {
+  const auto of_plugins = std::ranges::count_if(values_.of_backends,
+                                                [](const auto& one) { return one.first.starts_with(kPluginSettings); });
+  return values_.properties.size() + static_cast<std::size_t>(of_plugins);
 }
 
 std::vector<std::string> EffectiveSettings::keys() const {
@@ -254,10 +260,10 @@ Status EffectiveSettings::set(std::string_view key, std::string_view text, std::
     return refusal(
         Status(StatusCode::kInvalidArgument, fmt::format("{}: is longer than {} bytes or contains a NUL", key, most)));
   }
-  if (spec->is_family() && !is_set(key) && values_.properties.size() >= kFamilyMax) {
+  if (spec->is_family() && !is_set(key) && in_families() >= kFamilyMax) {
     return refusal(
         Status(StatusCode::kInvalidArgument,
-               fmt::format("{}: there are already {} settings of this family, which is the limit", key, kFamilyMax)));
+               fmt::format("{}: there are already {} settings of families, which is the limit", key, kFamilyMax)));
   }
   Settings scratch;
   if (const Status assigned = spec->assign(scratch, key, text); !assigned.ok()) {
@@ -280,10 +286,10 @@ Status EffectiveSettings::unset(std::string_view key) {
   if (spec == nullptr) return unknown_setting_error(key);
   const auto found = given_.find(key);
   if (found == given_.end()) return {};
-  if (spec->is_family()) {
-    values_.properties.erase(std::string(key.substr(spec->key.size())));
-  } else if (const auto of_backend = values_.of_backends.find(key); of_backend != values_.of_backends.end()) {
+  if (const auto of_backend = values_.of_backends.find(key); of_backend != values_.of_backends.end()) {
     values_.of_backends.erase(of_backend);
+  } else if (spec->is_family()) {
+    values_.properties.erase(std::string(key.substr(spec->key.size())));
   } else {
     LB_RETURN_IF_ERROR(spec->assign(values_, key, spec->text(Settings(), key)));
   }

@@ -40,7 +40,7 @@ struct Settings {
   unsigned requests = 0;
   std::optional<core::PerformanceHint> hint{};  // std::nullopt: the job decides
   std::vector<core::Shape> input_shapes{};      // by input position; empty: as the model declares them
-  core::BackendSettingTexts of_backends{};      // by full key
+  core::BackendSettingTexts of_backends{};      // by full key; also those of plug-ins
   std::size_t batch_tokens = 0;
   std::size_t max_tokens = 0;  // 0: the model's limit
   std::string onnx_file{};     // empty: the weights, or the default ONNX file
@@ -86,6 +86,9 @@ struct Settings {
   bool quiet = false;
 };
 
+// The family of the plug-ins' settings: "plugin.NAME.KEY".
+inline constexpr std::string_view kPluginSettings = "plugin.";
+
 inline constexpr std::string_view kTruth = "true|false";
 inline constexpr std::string_view kTruthOrAuto = "auto|true|false";
 
@@ -113,6 +116,11 @@ struct SettingSpec {
   std::vector<std::string_view> (*words)() = nullptr;
 
   [[nodiscard]] bool is_family() const { return key.ends_with('.'); }
+  // The key for people: "property.KEY" for a family.
+  [[nodiscard]] std::string shown_key() const {
+    if (!is_family()) return std::string(key);
+    return std::string(key) + (key == kPluginSettings ? "NAME.KEY" : "KEY");
+  }
   [[nodiscard]] bool is_truth() const { return value == kTruth || value == kTruthOrAuto; }
   // The value is a comma-separated list.
   [[nodiscard]] bool is_list() const { return value.ends_with(",..."); }
@@ -191,6 +199,8 @@ class EffectiveSettings {
     std::string text;
     std::string origin;
   };
+  // The number of keys that are set in families.
+  [[nodiscard]] std::size_t in_families() const;
   // Becomes `changed` without allocating. Entries in both stay in place, because callers hold references to them.
   void adopt(EffectiveSettings&& changed) noexcept;
 

@@ -193,6 +193,17 @@ std::string of_backend_text(const Settings& settings, std::string_view key) {
   return core::text_of(settings.of_backends, key);
 }
 
+Status assign_of_plugin(Settings& settings, std::string_view key, std::string_view text) {
+  const std::string_view rest = key.substr(kPluginSettings.size());
+  const auto dot = rest.find('.');
+  if (dot == 0 || dot == std::string_view::npos || dot + 1 == rest.size()) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("must be {}NAME.KEY: the plug-in's name, and a setting of it", kPluginSettings));
+  }
+  settings.of_backends.insert_or_assign(std::string(key), std::string(text));
+  return {};
+}
+
 Status assign_property(Settings& settings, std::string_view key, std::string_view text) {
   settings.properties.insert_or_assign(std::string(key.substr(kProperties.size())), std::string(text));
   return {};
@@ -382,11 +393,8 @@ std::vector<std::string_view> precision_words() {
 
 std::vector<std::string_view> device_words() {
   std::vector<std::string_view> words(core::kPlacementWords.begin(), core::kPlacementWords.end());
-  // A setting of a backend begins with the backend's name, and each backend has one.
-  for (const core::BackendSetting& setting : backend_settings()) {
-    const std::string_view backend = setting.key.substr(0, setting.key.find('.'));
-    if (std::ranges::find(words, backend) == words.end()) words.push_back(backend);
-  }
+  const auto backends = built_in_backends();
+  words.insert(words.end(), backends.begin(), backends.end());
   return words;
 }
 
@@ -606,6 +614,11 @@ constexpr SettingSpec kAfterBackends[] = {
                 .assign = assign_bool<&Settings::quiet>,
                 .text = bool_text<&Settings::quiet>,
                 .letter = 'q'},
+    SettingSpec{
+        kPluginSettings, "", "", "VALUE",
+        "plugin.NAME.KEY sets KEY of the plug-in NAME; `latebind backends` lists the settings that a plug-in has. "
+        "On the command line: --plugin NAME.KEY=VALUE.",
+        true, assign_of_plugin, of_backend_text},
     SettingSpec{kProperties, "", "", "VALUE",
                 "property.KEY passes the property KEY to the vendor unchanged, after all other properties. On the "
                 "command line: --property KEY=VALUE.",

@@ -4,7 +4,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/device_check.h"
+#include "app/plugins.h"
+#include "core/backend/device_check.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/system_info.h"
 #include "core/vendor/hardware_note.h"
@@ -20,7 +21,9 @@ std::string folder_text(const core::Result<std::filesystem::path>& folder) {
 
 }  // namespace
 
-core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& settings, const Client& client) {
+core::Result<Diagnosis> examine(const core::Registry& registry, const EffectiveSettings& effective,
+                                const Client& client) {
+  const Settings& settings = effective.values();
   Diagnosis diagnosis;
   diagnosis.version = LATEBIND_VERSION;
   diagnosis.platform = platform::platform_name();
@@ -40,7 +43,7 @@ core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& 
       LB_RETURN_IF_ERROR(client.check_cancelled());
       client.advance("trying " + device.id(), 0, 0);
       const auto start = std::chrono::steady_clock::now();
-      auto status = check_device(*backend, device);
+      auto status = core::check_device(*backend, device).status;
       const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
       diagnosis.works = diagnosis.works || status.ok();
       if (status.ok()) core::note_that_it_works(report.diagnosis.hardware, device);
@@ -56,6 +59,7 @@ core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& 
     finding.report = std::move(report);
     diagnosis.backends.push_back(std::move(finding));
   }
+  diagnosis.plugin_search = find_plugins(effective.of_backends()).trace;
   return diagnosis;
 }
 
@@ -115,6 +119,9 @@ Json to_json(const Diagnosis& diagnosis) {
     }
     json["backends"].push_back(std::move(backend));
   }
+  json["plugin_search"] = Json::array();
+  for (const core::SearchStep& step : diagnosis.plugin_search)
+    json["plugin_search"].push_back(Json{{"place", step.place}, {"source", step.source}, {"outcome", step.outcome}});
   return json;
 }
 

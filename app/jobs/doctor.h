@@ -38,15 +38,16 @@ struct Diagnosis {
   std::string config_folder;
   std::string system_config_folder;
   std::vector<OfBackend> backends;
-  bool works = false;  // at least one device can run a model
+  std::vector<core::SearchStep> plugin_search;  // every place where manifests of plug-ins were looked for
+  bool works = false;                           // at least one device can run a model
 };
 
-// Opens every backend's library, runs a tiny model on each device and measures the processor for 100 ms. `settings`
-// name the cache folder. The only error is kCancelled.
-[[nodiscard]] core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& settings,
+// Opens every backend's library, runs a tiny model on each device and measures the processor for 100 ms. `registry` was
+// made from these settings, which also name the cache folder. The only error is kCancelled.
+[[nodiscard]] core::Result<Diagnosis> examine(const core::Registry& registry, const EffectiveSettings& settings,
                                               const Client& client);
 
-// {version, platform, works, cpu, folders, backends}, as `latebind doctor --help` says.
+// {version, platform, works, cpu, folders, backends, plugin_search}, as `latebind doctor --help` says.
 [[nodiscard]] Json to_json(const Diagnosis& diagnosis);
 
 }  // namespace latebind::app

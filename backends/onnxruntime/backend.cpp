@@ -348,7 +348,7 @@ std::vector<std::string> provider_paths(std::string_view text) {
 std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts) {
   return make_backend({.library_path = core::text_of(texts, "onnxruntime.library"),
                        .provider_paths = provider_paths(core::text_of(texts, "onnxruntime.providers")),
-                       .trial_program = core::text_of(texts, "onnxruntime.trial_program")});
+                       .trial_program = core::text_of(texts, "backends.trial_program")});
 }
 
 std::shared_ptr<core::Backend> make_backend(BackendOptions options) {

@@ -25,8 +25,8 @@ struct BackendOptions {
   // Full paths of libraries of plugin execution providers, or of folders with them; "none" alone means no providers.
   // Empty: kProvidersVariable, else a search for the packages of known providers. UTF-8.
   std::vector<std::string> provider_paths{};
-  // The program `latebind` that tries providers and compiles with them as a child. Empty: kTrialVariable, else the
-  // program beside this library. UTF-8.
+  // The program `latebind` that tries providers and compiles with them as a child. Empty: core::kTrialVariable, else
+  // the program beside this library. UTF-8.
   std::string trial_program{};
   // The folder that stores the results of trials. Empty: the system's cache folder for Latebind.
   std::filesystem::path memory_folder{};
@@ -45,10 +45,7 @@ inline constexpr std::array kSettings{
     core::BackendSetting{"onnxruntime.providers", kProvidersVariable, "--onnxruntime-providers", "PATHS",
                          "Libraries of plugin execution providers for ONNX Runtime (libonnxruntime_providers_….so) or "
                          "folders with them: full paths separated by ':' (';' on Windows) or commas. none: no "
-                         "providers. Empty: the known packages are searched."},
-    core::BackendSetting{"onnxruntime.trial_program", kTrialVariable, "", "PATH",
-                         "The program `latebind`, which tries plugin providers and compiles with them in separate "
-                         "processes. Empty: this program, or the one beside Latebind's library."}};
+                         "providers. Empty: the known packages are searched."}};
 
 // Creates the backend from its settings. Opens no library.
 [[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);

@@ -18,11 +18,6 @@ using Kind = FileSystem::Kind;
 // More providers than any folder contains on purpose.
 constexpr std::size_t kProvidersMax = 32;
 
-bool is_absolute(std::string_view path, System system) {
-  if (system == System::kLinux) return path.starts_with('/');
-  return path.starts_with("//") || (path.size() > 2 && path[1] == ':' && path[2] == '/');
-}
-
 // The plain name of a provider's library: "libonnxruntime_providers_x.so" for "libonnxruntime_providers_x.so.1.2";
 // empty for other files.
 std::string plain_name(const std::string& name, System system) {
@@ -81,7 +76,7 @@ class ListMaker {
     const std::string source = "the configured providers";
     while (path.size() > 1 && path.ends_with('/'))
       path.pop_back();
-    if (!is_absolute(path, facts_.search.system)) {
+    if (!core::is_absolute_path(path, facts_.search.system)) {
       return miss(path, source, "the path is relative, and the current folder is never searched: give the full path");
     }
     const Kind kind = files_.kind_of(path);
@@ -182,22 +177,6 @@ ProviderFacts ProviderFacts::gather(std::vector<std::string> paths, std::string 
 
 std::vector<SearchCandidate> provider_list(const ProviderFacts& facts, const FileSystem& files) {
   return ListMaker(facts, files).make();
-}
-
-std::vector<std::string> split_paths(std::string_view text, System system) {
-  const std::string_view separators = system == System::kWindows ? ",;" : ",:";
-  std::vector<std::string> paths;
-  while (!text.empty()) {
-    const auto end = text.find_first_of(separators);
-    std::string_view part = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    while (part.starts_with(' '))
-      part.remove_prefix(1);
-    while (part.ends_with(' '))
-      part.remove_suffix(1);
-    if (!part.empty()) paths.emplace_back(part);
-  }
-  return paths;
 }
 
 }  // namespace latebind::onnxruntime

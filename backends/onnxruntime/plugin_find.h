@@ -34,7 +34,4 @@ struct ProviderFacts {
 [[nodiscard]] std::vector<core::SearchCandidate> provider_list(const ProviderFacts& facts,
                                                                const core::FileSystem& files);
 
-// Splits a list such as "a:b" (';' on Windows) or "a,b"; empty parts are omitted.
-[[nodiscard]] std::vector<std::string> split_paths(std::string_view text, core::System system);
-
 }  // namespace latebind::onnxruntime

@@ -224,7 +224,7 @@ Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const st
                                            const core::Model& model, const CompileOptions& compile,
                                            core::LeftNodes& left) {
   left = {};
-  LB_ASSIGN_OR_RETURN(const auto program, trial_program(options));
+  LB_ASSIGN_OR_RETURN(const auto program, core::trial_program(options));
   LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("compile"));
   const auto output = folder.path() / "model.onnx";
   Json job{{"runtime", runtime_file},
@@ -245,7 +245,7 @@ Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const st
     return Status(StatusCode::kDeviceFailed, fmt::format("the compiler for onnxruntime:{} {} on the model {}", device,
                                                          platform::describe(outcome), model.name()));
   }
-  if (Status refused = status_from_child(outcome.output); !refused.ok()) {
+  if (Status refused = core::status_from_child(outcome.output); !refused.ok()) {
     // The output, if there is one, says more.
     const auto written = platform::MappedFile::open(output);
     if (!written.ok()) return refused;
@@ -273,7 +273,7 @@ std::string run_compile_job(const std::string& job_file) {
         status.code(), std::string(status.message()), status.vendor_code().value_or(0),
         fmt::format("{}{}{}", status.vendor_text(), status.vendor_text().empty() ? "" : "; ", said));
   }
-  return line_for_parent(status);
+  return core::line_for_parent(status);
 }
 
 }  // namespace latebind::onnxruntime

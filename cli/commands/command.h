@@ -17,6 +17,7 @@ class Command;
 using Action = std::function<Exit()>;
 
 void add_devices(Command& program, Action& chosen);
+void add_backends(Command& program, Action& chosen);
 void add_doctor(Command& program, Action& chosen);
 void add_embed(Command& program, Action& chosen);
 void add_search(Command& program, Action& chosen);
@@ -41,8 +42,8 @@ void add_child_commands(Command& program, Action& chosen);
 
 // All commands, in the order of the help.
 inline constexpr std::array kCommands{
-    add_devices, add_doctor, add_serve,   add_embed,   add_search, add_rerank,     add_run,
-    add_export,  add_tokens, add_models,  add_pull,    add_bench,  add_warm,       add_config,
-    add_verify,  add_cache,  add_compile, add_inspect, add_unpack, add_completion, add_child_commands};
+    add_devices, add_backends, add_doctor,  add_serve,  add_embed,      add_search,        add_rerank, add_run,
+    add_export,  add_tokens,   add_models,  add_pull,   add_bench,      add_warm,          add_config, add_verify,
+    add_cache,   add_compile,  add_inspect, add_unpack, add_completion, add_child_commands};
 
 }  // namespace latebind::cli

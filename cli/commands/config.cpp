@@ -90,7 +90,7 @@ std::string reference() {
       "\n"
       "`latebind config --reference` prints this page.\n";
   for (const app::SettingSpec& spec : app::settings_schema()) {
-    text += fmt::format("\n## `{}{}`\n\n{}\n\n", spec.key, spec.is_family() ? "KEY" : "", spec.help);
+    text += fmt::format("\n## `{}`\n\n{}\n\n", spec.shown_key(), spec.help);
     const std::string value = spec.is_family() ? "" : spec.text(app::Settings{}, spec.key);
     text +=
         fmt::format("- value: `{}`, default {}\n", spec.value, value.empty() ? "empty" : fmt::format("`{}`", value));

@@ -91,6 +91,11 @@ std::string for_people(const app::Diagnosis& diagnosis) {
     if (!report.status.ok() && !is_built_in)
       text += fmt::format("  to install it: {}\n", backend.report.diagnosis.install_hint);
   }
+  text += "\nplug-ins: looked for manifests in:\n";
+  for (const core::SearchStep& step : diagnosis.plugin_search) {
+    text += fmt::format("    {}  ({}): {}\n", core::one_line(step.place), core::one_line(step.source),
+                        core::one_line(step.outcome));
+  }
   const bool runs_files = std::ranges::any_of(diagnosis.backends, [](const app::Diagnosis::OfBackend& backend) {
     return std::ranges::any_of(backend.devices, [](const app::Diagnosis::OfDevice& one) {
       return one.status.ok() && !one.device.traits.graphs_only;
@@ -114,7 +119,7 @@ Exit doctor(const DoctorArguments& options) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("doctor", settings.status().message());
   const core::Registry registry = app::make_registry(settings->of_backends());
-  const auto diagnosis = app::examine(registry, settings->values(), {});
+  const auto diagnosis = app::examine(registry, *settings, {});
   if (!diagnosis.ok()) return fail(diagnosis.status());
   const auto printed = print(options.json ? app::to_text(app::to_json(*diagnosis)) : for_people(*diagnosis));
   if (!printed.ok()) return fail(printed);
@@ -135,7 +140,7 @@ void add_doctor(Command& program, Action& chosen) {
       "runtime_version, code, reason, install, unavailable: [{name, reason}], hardware: [{name, kind, node, ready, "
       "status, remedy, metadata}], search: [{place, source, outcome, opened}], devices: [{id, full_name, works, "
       "reason, "
-      "ms}]}]}.");
+      "ms}]}], plugin_search: [{place, source, outcome}]}.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   app.footer(

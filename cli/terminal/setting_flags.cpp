@@ -44,6 +44,20 @@ core::Status check(const app::SettingSpec& spec, const std::string& text) {
   return status.ok() ? status : status.with_context(spec.flag);
 }
 
+// Sets a key of a family for each "KEY=VALUE".
+core::Status set_each(app::EffectiveSettings& settings, const std::vector<std::string>& given, std::string_view family,
+                      const char* flag, std::string_view form) {
+  for (const std::string& one : given) {
+    const auto equals = one.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return {core::StatusCode::kInvalidArgument, fmt::format("{} must be {}, not '{}'", flag, form, one)};
+    }
+    const std::string key = fmt::format("{}{}", family, std::string_view(one).substr(0, equals));
+    LB_RETURN_IF_ERROR(settings.set(key, std::string_view(one).substr(equals + 1), flag));
+  }
+  return {};
+}
+
 }  // namespace
 
 SettingGroup group_of(std::string_view key) {
@@ -96,6 +110,12 @@ void SettingFlags::add_to(Command& app, std::span<const SettingGroup> groups,
         ->group(title_of(SettingGroup::kDevice))
         ->main(false);
   }
+  if (std::ranges::find(groups, SettingGroup::kBackends) != groups.end()) {
+    add_texts(app, "--plugin", plugin_settings_, "NAME.KEY=VALUE",
+              "Sets KEY of the plug-in NAME. May be given several times.")
+        ->group(title_of(SettingGroup::kBackends))
+        ->main(false);
+  }
   refuse_empty(add_text(app, "--config", config_file_, "FILE",
                         "Reads this config.toml after the system's and the user's; docs/configuration.md lists its "
                         "keys (default: none).")
@@ -121,15 +141,8 @@ core::Result<app::EffectiveSettings> SettingFlags::effective() const {
   LB_RETURN_IF_ERROR(settings.apply_standard(platform::path_from_utf8(config_file_)));
   for (const auto& [key, text, flag] : given_)
     LB_RETURN_IF_ERROR(settings.set(key, text, flag));
-  for (const std::string& property : properties_) {
-    const auto equals = property.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      return core::Status(core::StatusCode::kInvalidArgument,
-                          fmt::format("--property must be KEY=VALUE, not '{}'", property));
-    }
-    const std::string key = "property." + property.substr(0, equals);
-    LB_RETURN_IF_ERROR(settings.set(key, std::string_view(property).substr(equals + 1), "--property"));
-  }
+  LB_RETURN_IF_ERROR(set_each(settings, properties_, "property.", "--property", "KEY=VALUE"));
+  LB_RETURN_IF_ERROR(set_each(settings, plugin_settings_, app::kPluginSettings, "--plugin", "NAME.KEY=VALUE"));
   return settings;
 }
 

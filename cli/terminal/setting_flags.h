@@ -42,8 +42,9 @@ class SettingFlags {
   };
 
   std::string config_file_;
-  std::vector<Given> given_;             // in the order of the command line
-  std::vector<std::string> properties_;  // KEY=VALUE
+  std::vector<Given> given_;                  // in the order of the command line
+  std::vector<std::string> properties_;       // KEY=VALUE
+  std::vector<std::string> plugin_settings_;  // NAME.KEY=VALUE
 };
 
 // The group of a setting, by its key.

@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view text) {
 
 // What other programs call a GPU.
 bool is_gpu_elsewhere(std::string_view word) {
-  return word == "cuda" || word == "rocm" || word == "xpu" || word == "mps";
+  return std::ranges::find(kGpuElsewhere, word) != kGpuElsewhere.end();
 }
 
 }  // namespace

@@ -8,4 +8,7 @@ namespace latebind::core {
 
 inline constexpr std::array<std::string_view, 4> kPlacementWords{"auto", "npu", "gpu", "cpu"};
 
+// What other programs call a GPU.
+inline constexpr std::array<std::string_view, 4> kGpuElsewhere{"cuda", "rocm", "xpu", "mps"};
+
 }  // namespace latebind::core

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "core/text/ascii.h"
+#include "core/text/pieces.h"
 
 namespace latebind::core {
 
@@ -72,6 +73,25 @@ std::string own_architecture() {
 #else
   return "x86_64";
 #endif
+}
+
+bool is_absolute_path(std::string_view path, System system) {
+  if (system == System::kLinux) return path.starts_with('/');
+  if (path.starts_with("//")) return path.size() > 2;
+  return path.size() > 2 && path[1] == ':' && path[2] == '/';
+}
+
+std::vector<std::string> split_paths(std::string_view text, System system) {
+  const std::string_view separators = system == System::kWindows ? ",;" : ",:";
+  std::vector<std::string> paths;
+  while (!text.empty()) {
+    const auto end = text.find_first_of(separators);
+    std::string_view part = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    part = trimmed(part, " ");
+    if (!part.empty()) paths.emplace_back(part);
+  }
+  return paths;
 }
 
 }  // namespace latebind::core

@@ -1,8 +1,10 @@
-// The names of vendors' libraries on each system, and the parts and versions of names. Pure functions, any thread.
+// The names of vendors' libraries on each system, and the parts and versions of names and paths. Pure functions, any
+// thread.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace latebind::core {
 
@@ -19,6 +21,12 @@ enum class System { kLinux, kWindows };
 // For "/a/b/c": "/a/b", and "c". The parent is empty if there is no folder above.
 [[nodiscard]] std::string parent_folder(const std::string& path);
 [[nodiscard]] std::string_view last_part(std::string_view path);
+
+// Whether the path leads to the same place from every folder. `path` has '/' between its parts.
+[[nodiscard]] bool is_absolute_path(std::string_view path, System system);
+
+// Splits a list such as "a:b" (';' on Windows) or "a,b"; empty parts are omitted.
+[[nodiscard]] std::vector<std::string> split_paths(std::string_view text, System system);
 
 // Returns "libopenvino_c.so" or "openvino_c.dll".
 [[nodiscard]] std::string library_name(std::string_view stem, System system);

@@ -16,8 +16,6 @@ using Kind = FileSystem::Kind;
 
 // More matches of one pattern than a machine has on purpose.
 constexpr std::size_t kMatchesMax = 64;
-// Variables of the active Python environment.
-constexpr const char* kPythonVariables[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
 
 // A folder below the user's home.
 const char* user_runtime(System system) {
@@ -31,38 +29,6 @@ const char* loader_variable(System system) {
 // "*" matches the rest of a name and is allowed only at the end.
 bool matches(std::string_view name, std::string_view pattern) {
   return name.starts_with(pattern.substr(0, pattern.size() - 1));
-}
-
-// Returns the folders that match a pattern, newest version first.
-std::vector<std::string> expand(const std::string& base, std::string_view pattern, const FileSystem& files) {
-  std::vector<std::string> folders{base};
-  while (!pattern.empty()) {
-    const auto slash = pattern.find('/');
-    const std::string_view part = pattern.substr(0, slash);
-    pattern.remove_prefix(slash == std::string_view::npos ? pattern.size() : slash + 1);
-    std::vector<std::string> next;
-    for (const std::string& folder : folders) {
-      if (!part.ends_with('*')) {
-        next.push_back(fmt::format("{}/{}", folder, part));
-        continue;
-      }
-      auto names = files.names_in(folder);
-      std::erase_if(names, [&](const std::string& name) { return !matches(name, part); });
-      std::ranges::sort(names, newer_name);
-      for (const std::string& name : names)
-        next.push_back(fmt::format("{}/{}", folder, name));
-    }
-    if (next.size() > kMatchesMax) next.resize(kMatchesMax);
-    folders = std::move(next);
-  }
-  std::erase_if(folders, [&](const std::string& folder) { return files.kind_of(folder) != Kind::kFolder; });
-  return folders;
-}
-
-bool is_absolute(std::string_view path, System system) {
-  if (system == System::kLinux) return path.starts_with('/');
-  if (path.starts_with("//")) return path.size() > 2;
-  return path.size() > 2 && path[1] == ':' && path[2] == '/';
 }
 
 std::string with_slashes(std::string path, System system) {
@@ -142,7 +108,7 @@ class ListMaker {
     while (path.size() > 1 && path.ends_with('/'))
       path.pop_back();
     const std::string source = list_.chosen_by;
-    if (!is_absolute(path, facts_.system)) {
+    if (!is_absolute_path(path, facts_.system)) {
       add_miss(path, source, "the path is relative, and the current folder is never searched: give the full path");
       return true;
     }
@@ -168,17 +134,15 @@ class ListMaker {
     const std::string above = parent_folder(prefix);
     if (!above.empty() && is_build_tree(prefix, files_)) add_layouts(above + "/runtime", "beside the build");
     // In <site-packages>/latebind/…, the vendor's package is in the same folder.
-    for (const std::string& packages : {facts_.module_folder, prefix, above}) {
-      if (packages.ends_with("site-packages") || packages.ends_with("dist-packages")) {
-        add(packages, wanted_.package_folder, "beside the Python package");
-      }
-    }
+    if (const std::string packages = python_packages_of(facts_); !packages.empty())
+      add(packages, wanted_.package_folder, "beside the Python package");
   }
 
   void add_installation(const std::string& name) {
     const std::string* value = variable(name);
     if (value == nullptr) return add_miss(name, "environment", unset());
-    if (!is_absolute(*value, facts_.system)) return add_miss(*value, name, "a relative path, which is not searched");
+    if (!is_absolute_path(*value, facts_.system))
+      return add_miss(*value, name, "a relative path, which is not searched");
     add_layouts(*value, name);
   }
 
@@ -194,7 +158,7 @@ class ListMaker {
       const std::string folder(rest.substr(0, end));
       rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
       // An empty or relative entry means the current folder.
-      if (!is_absolute(folder, facts_.system)) continue;
+      if (!is_absolute_path(folder, facts_.system)) continue;
       for (const std::string& library : libraries_in(folder))
         add_file(library, source);
     }
@@ -231,7 +195,7 @@ class ListMaker {
 
   // Adds the libraries in the folders that match a pattern, or one step that says that there are none.
   void add(const std::string& base, const std::string& pattern, const std::string& source) {
-    const auto folders = expand(base, pattern, files_);
+    const auto folders = expand_pattern(base, pattern, files_, Kind::kFolder);
     if (folders.empty()) add_miss(pattern.empty() ? base : base + "/" + pattern, source, "no such folder");
     for (const std::string& folder : folders) {
       const auto libraries = libraries_in(folder);
@@ -252,7 +216,7 @@ class ListMaker {
     layouts.insert(layouts.end(), wanted_.layouts.begin(), wanted_.layouts.end());
     bool found = false;
     for (const std::string& layout : layouts) {
-      for (const std::string& folder : expand(base, layout, files_)) {
+      for (const std::string& folder : expand_pattern(base, layout, files_, Kind::kFolder)) {
         for (const std::string& library : libraries_in(folder)) {
           add_file(library, source);
           found = true;
@@ -303,6 +267,40 @@ class ListMaker {
 };
 
 }  // namespace
+
+std::vector<std::string> expand_pattern(const std::string& base, std::string_view pattern, const FileSystem& files,
+                                        FileSystem::Kind kind) {
+  std::vector<std::string> folders{base};
+  while (!pattern.empty()) {
+    const auto slash = pattern.find('/');
+    const std::string_view part = pattern.substr(0, slash);
+    pattern.remove_prefix(slash == std::string_view::npos ? pattern.size() : slash + 1);
+    std::vector<std::string> next;
+    for (const std::string& folder : folders) {
+      if (!part.ends_with('*')) {
+        next.push_back(fmt::format("{}/{}", folder, part));
+        continue;
+      }
+      auto names = files.names_in(folder);
+      std::erase_if(names, [&](const std::string& name) { return !matches(name, part); });
+      std::ranges::sort(names, newer_name);
+      for (const std::string& name : names)
+        next.push_back(fmt::format("{}/{}", folder, name));
+    }
+    if (next.size() > kMatchesMax) next.resize(kMatchesMax);
+    folders = std::move(next);
+  }
+  std::erase_if(folders, [&](const std::string& folder) { return files.kind_of(folder) != kind; });
+  return folders;
+}
+
+std::string python_packages_of(const SearchFacts& facts) {
+  const std::string prefix = parent_folder(facts.module_folder);
+  for (const std::string& folder : {facts.module_folder, prefix, parent_folder(prefix)}) {
+    if (folder.ends_with("site-packages") || folder.ends_with("dist-packages")) return folder;
+  }
+  return {};
+}
 
 std::string pip_command(std::string_view package, System system) {
   if (system == System::kWindows) {

@@ -95,6 +95,16 @@ class FileSystem {
   static const FileSystem& real();
 };
 
+// Returns what matches a pattern below a folder and is of this kind, the newest version first. Parts of the pattern are
+// separated by '/', and each may end in "*".
+[[nodiscard]] std::vector<std::string> expand_pattern(const std::string& base, std::string_view pattern,
+                                                      const FileSystem& files, FileSystem::Kind kind);
+
+// Variables of the active Python environment.
+inline constexpr const char* kPythonVariables[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
+// Returns the folder of Python packages that Latebind is installed in; empty if it is not installed as a package.
+[[nodiscard]] std::string python_packages_of(const SearchFacts& facts);
+
 // One step of the search: a file to open, or a place that has no usable file, and why.
 struct SearchCandidate {
   std::string place;

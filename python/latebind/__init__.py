@@ -41,6 +41,14 @@ if TYPE_CHECKING:
 # isort: off
 if TYPE_CHECKING:
     # Written by scripts/generate_python_reports: begin
+    from ._reports.backends import (
+        AddedBackend,
+        Backend,
+        BackendList,
+        add_backend,
+        backends,
+        remove_backend,
+    )
     from ._reports.cache import (
         Cache,
         CacheEntry,
@@ -98,6 +106,14 @@ _MODULES = {
     "_sparse_vectors": ("SparseVectors",),
     "_text_model": ("EmbedStats", "OutputInfo"),
     # Written by scripts/generate_python_reports: begin
+    "_reports.backends": (
+        "AddedBackend",
+        "Backend",
+        "BackendList",
+        "add_backend",
+        "backends",
+        "remove_backend",
+    ),
     "_reports.cache": (
         "Cache",
         "CacheEntry",
@@ -167,7 +183,10 @@ __all__ = [  # noqa: RUF022
     "TransientError",
     "__version__",
     # Written by scripts/generate_python_reports: begin
+    "AddedBackend",
+    "Backend",
     "BackendDiagnosis",
+    "BackendList",
     "Cache",
     "CacheEntry",
     "CacheListing",
@@ -184,11 +203,14 @@ __all__ = [  # noqa: RUF022
     "Variant",
     "Verification",
     "WarmDevice",
+    "add_backend",
+    "backends",
     "compile",
     "devices",
     "doctor",
     "inspect",
     "pull",
+    "remove_backend",
     "verify",
     "warm",
     # Written by scripts/generate_python_reports: end

@@ -18,8 +18,8 @@ from . import _abi
 from ._library import check, library, path_text, sized, text_of
 from .errors import CallerError, CallerTypeError
 
-# Settings that the runtime needs before it opens a model: where vendors' libraries are, and what native computes with.
-_OF_RUNTIME = ("openvino.", "onnxruntime.", "native.")
+# Settings that the runtime needs before it opens a model: where libraries are, and what backends compute with.
+_OF_RUNTIME = ("openvino.", "onnxruntime.", "native.", "backends.", "plugin.")
 
 
 # What sentence-transformers takes when a model is opened, and Latebind when texts are encoded.

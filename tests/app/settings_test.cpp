@@ -33,7 +33,7 @@ TEST(SettingsTest, APortAloneIsListenedAtOnThisMachine) {
 TEST(SettingsTest, EveryDefaultReadsBackAsItself) {
   const Settings defaults;
   for (const SettingSpec& spec : settings_schema()) {
-    const std::string key = std::string(spec.key) + (spec.is_family() ? "SOMETHING" : "");
+    const std::string key = spec.shown_key();
     Settings settings;
     ASSERT_NE(spec.assign, nullptr);
     const std::string text = spec.text(defaults, key);
@@ -281,7 +281,7 @@ TEST(SettingsTest, PropertiesAreBoundedAndMany) {
   for (int i = 0; i < 1024; ++i)
     ASSERT_TRUE(settings.set("property." + std::to_string(i), "x", "").ok());
   EXPECT_THAT(settings.set("property.more", "x", "").to_string(),
-              HasSubstr("there are already 1024 settings of this family"));
+              HasSubstr("there are already 1024 settings of families"));
   EXPECT_TRUE(settings.set("property.7", "y", "").ok());
   EffectiveSettings over;
   ASSERT_TRUE(over.set("device", "npu", "").ok());

@@ -121,11 +121,5 @@ TEST(OnnxruntimePluginFindTest, APrivilegedProcessLooksIntoNoHomeFolder) {
   EXPECT_THAT(files_of(facts, files), IsEmpty());
 }
 
-TEST(OnnxruntimePluginFindTest, ListsAreDividedByCommasAndByTheSystemsSeparator) {
-  EXPECT_THAT(split_paths("/a:/b, /c ,,", System::kLinux), ElementsAre("/a", "/b", "/c"));
-  EXPECT_THAT(split_paths("C:/a;D:/b,E:/c", System::kWindows), ElementsAre("C:/a", "D:/b", "E:/c"));
-  EXPECT_THAT(split_paths("", System::kLinux), IsEmpty());
-}
-
 }  // namespace
 }  // namespace latebind::onnxruntime

@@ -1,4 +1,4 @@
-// What a child says to its parent, and what is needed to have a child at all.
+// How libraries and devices of providers are named, and which runtimes have providers.
 #include "backends/onnxruntime/provider_trial.h"
 
 #include <gmock/gmock.h>
@@ -18,34 +18,6 @@ using core::Status;
 using core::StatusCode;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-TEST(OnnxruntimeProviderTrialTest, ASuccessComesThrough) {
-  EXPECT_TRUE(status_from_child(line_for_parent({})).ok());
-}
-
-TEST(OnnxruntimeProviderTrialTest, AnErrorComesThroughWithTheVendorsWords) {
-  const auto given = Status::from_vendor(StatusCode::kUnsupported, "it does not \"work\"\n", 17, "\xFFvendor");
-  const auto got = status_from_child("noise of a vendor\n" + line_for_parent(given) + "\nmore noise");
-  EXPECT_EQ(got.code(), StatusCode::kUnsupported);
-  EXPECT_EQ(got.message(), given.message());
-  EXPECT_EQ(got.vendor_code(), 17);
-  EXPECT_THAT(std::string(got.vendor_text()), HasSubstr("vendor"));
-}
-
-TEST(OnnxruntimeProviderTrialTest, SilenceAndNonsenseAreErrors) {
-  for (const char* output : {"", "noise", "latebind-child-says: ", "latebind-child-says: {}",
-                             "latebind-child-says: [1]", "x latebind-child-says: {\"code\":0}"}) {
-    EXPECT_EQ(status_from_child(output).code(), StatusCode::kInternal) << output;
-  }
-}
-
-TEST(OnnxruntimeProviderTrialTest, AProgramThatIsNotThereIsNamed) {
-  TrialOptions options;
-  options.program = "/nonexistent/latebind";
-  const auto program = trial_program(options);
-  EXPECT_EQ(program.status().code(), StatusCode::kNotFound);
-  EXPECT_THAT(program.status().to_string(), HasSubstr("/nonexistent/latebind"));
-}
 
 TEST(OnnxruntimeProviderTrialTest, ALibraryIsRegisteredAfterItsVendorOrItsFile) {
   EXPECT_EQ(registration_name("/x/libonnxruntime_providers_qnn.so"), "QNNExecutionProvider");

@@ -1,4 +1,4 @@
-"""The program's commands as functions: devices, doctor, compile, inspect, pull, warm, verify, and the cache.
+"""The program's commands as functions: devices, backends, doctor, compile, inspect, pull, warm, verify, and the cache.
 
 Each file has one job's function and its results, which are small frozen dataclasses. Their `raw` is the library's report,
 which may contain more. All functions accept settings as keywords, as Embedder does. Ctrl-C cancels, and so does an

@@ -117,8 +117,8 @@ std::string qualcomm() {
 }
 
 TEST(InterfaceRealTest, AVirtualDeviceRunsInEmulationWhenThatIsAllowed) {
-  const auto runtime = latebind::Runtime::create(
-      {{"onnxruntime.providers", qualcomm()}, {"onnxruntime.trial_program", LATEBIND_PROGRAM}});
+  const auto runtime =
+      latebind::Runtime::create({{"onnxruntime.providers", qualcomm()}, {"backends.trial_program", LATEBIND_PROGRAM}});
   ASSERT_TRUE(runtime.ok()) << runtime.status().message();
   const auto devices = runtime->devices(true);
   ASSERT_TRUE(devices.ok()) << devices.status().message();

@@ -242,5 +242,11 @@ TEST(VendorSearchTest, NamesTheLibraryAsTheSystemDoes) {
   EXPECT_EQ(library_name("acme", System::kWindows), "acme.dll");
 }
 
+TEST(VendorSearchTest, ListsAreDividedByCommasAndByTheSystemsSeparator) {
+  EXPECT_THAT(split_paths("/a:/b, /c ,,", System::kLinux), ElementsAre("/a", "/b", "/c"));
+  EXPECT_THAT(split_paths("C:/a;D:/b,E:/c", System::kWindows), ElementsAre("C:/a", "D:/b", "E:/c"));
+  EXPECT_THAT(split_paths("", System::kLinux), IsEmpty());
+}
+
 }  // namespace
 }  // namespace latebind::core

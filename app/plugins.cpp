@@ -1,0 +1,100 @@
+#include "app/plugins.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "app/backends.h"
+#include "app/settings.h"
+#include "backends/plugin/backend.h"
+#include "backends/plugin/load_plugin.h"
+#include "core/log.h"
+#include "core/placement/placement_words.h"
+#include "core/platform/files/folders.h"
+#include "core/text/nearest_word.h"
+
+namespace latebind::app {
+namespace {
+
+// Returns the plug-in's name in the key of a setting, "toy" in "plugin.toy.speed"; empty for other keys.
+std::string_view plugin_of(std::string_view key) {
+  if (!key.starts_with(kPluginSettings)) return {};
+  key.remove_prefix(kPluginSettings.size());
+  return key.substr(0, key.find('.'));
+}
+
+void warn_of_unknown(const core::Registry& registry, const core::BackendSettingTexts& texts) {
+  for (const auto& [key, text] : texts) {
+    const std::string_view name = plugin_of(key);
+    if (name.empty() || registry.find(name) != nullptr) continue;
+    std::vector<std::string_view> known;
+    for (const auto& backend : registry.all())
+      known.push_back(backend->name());
+    const std::string_view nearest = core::nearest_word(name, known);
+    core::log(core::LogLevel::kWarning,
+              fmt::format("{} is set, but there is no plug-in {}{}; `latebind backends` lists them", key, name,
+                          nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest)));
+  }
+}
+
+core::Result<plugin::OpenedPlugin> open_plugin(const std::string& library, const std::string& digest,
+                                               const plugin::PluginSettings& settings) {
+  LB_ASSIGN_OR_RETURN(auto loaded, plugin::load_plugin(platform::path_from_utf8(library), digest));
+  plugin::OpenedPlugin opened;
+  for (const plugin::Setting& one : loaded->settings)
+    opened.settings.push_back({one.key, one.value, one.help});
+  LB_RETURN_IF_ERROR(loaded->check(settings));
+  plugin::PluginSource source{.name = loaded->name,
+                              .open = [loaded]() -> core::Result<plugin::PluginPointer> { return loaded; }};
+  opened.backend = std::make_shared<plugin::PluginBackend>(std::move(source), settings);
+  return opened;
+}
+
+}  // namespace
+
+plugin::PluginFacts plugin_facts(const core::BackendSettingTexts& texts) {
+  auto facts = plugin::PluginFacts::gather(core::text_of(texts, kPluginPath));
+  for (const std::string_view name : built_in_backends())
+    facts.reserved.emplace_back(name);
+  facts.reserved.insert(facts.reserved.end(), core::kPlacementWords.begin(), core::kPlacementWords.end());
+  facts.reserved.insert(facts.reserved.end(), core::kGpuElsewhere.begin(), core::kGpuElsewhere.end());
+  return facts;
+}
+
+plugin::PluginSearch find_plugins(const core::BackendSettingTexts& texts) {
+  return plugin::search_plugins(plugin_facts(texts), core::FileSystem::real());
+}
+
+plugin::FoundOptions plugin_options(const core::BackendSettingTexts& texts, std::string_view name) {
+  plugin::FoundOptions options;
+  options.trial.program = core::text_of(texts, kTrialProgram);
+  const std::string prefix = fmt::format("{}{}.", kPluginSettings, name);
+  for (const auto& [key, text] : texts) {
+    if (key.starts_with(prefix)) options.settings.emplace(key.substr(prefix.size()), text);
+  }
+  return options;
+}
+
+core::ChildCommand contact_command() {
+  static constexpr std::string_view kArguments[] = {"library", "name", "settings"};
+  return {plugin::kContactCommand, "Opens a plug-in and runs a tiny model on its devices.", kArguments,
+          [](std::span<const std::string> arguments) {
+            return plugin::run_contact(open_plugin, arguments[0], arguments[1], arguments[2]);
+          }};
+}
+
+void add_plugins(core::Registry& registry, const core::BackendSettingTexts& texts) {
+  for (plugin::PluginEntry& entry : find_plugins(texts).entries) {
+    if (!entry.is_chosen) continue;
+    auto options = plugin_options(texts, entry.manifest.name);
+    const auto status = registry.add(plugin::make_found_backend(std::move(entry), open_plugin, std::move(options)));
+    if (!status.ok()) core::log(core::LogLevel::kError, status.to_string());
+  }
+  warn_of_unknown(registry, texts);
+}
+
+}  // namespace latebind::app

@@ -1,0 +1,30 @@
+// The plug-ins of this machine: backends in shared libraries of their own, found by their manifests.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "backends/plugin/found/found_backend.h"
+#include "backends/plugin/found/plugin_search.h"
+#include "core/backend/backend_setting.h"
+#include "core/backend/child_command.h"
+#include "core/backend/registry.h"
+
+namespace latebind::app {
+
+// What the search depends on here. Functions that take `texts` take the settings of backends, by key.
+[[nodiscard]] plugin::PluginFacts plugin_facts(const core::BackendSettingTexts& texts);
+
+// Searches for manifests. Opens no library.
+[[nodiscard]] plugin::PluginSearch find_plugins(const core::BackendSettingTexts& texts);
+
+// How the plug-in of this name is opened.
+[[nodiscard]] plugin::FoundOptions plugin_options(const core::BackendSettingTexts& texts, std::string_view name);
+
+// The hidden command by which a child process makes first contact with a plug-in.
+[[nodiscard]] core::ChildCommand contact_command();
+
+// Adds the plug-ins that are found to the registry, behind what it has. Logs settings of plug-ins that are not there.
+void add_plugins(core::Registry& registry, const core::BackendSettingTexts& texts);
+
+}  // namespace latebind::app
