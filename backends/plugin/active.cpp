@@ -77,7 +77,7 @@ Result<Active> read_active(const lbb_active* active, const Plugin& plugin) {
   config.kept_shapes = static_cast<std::size_t>(given.kept_shapes);
   config.nodes = static_cast<std::size_t>(given.nodes);
   config.host_nodes = static_cast<std::size_t>(given.host_nodes);
-  read.keeps_bytes = given.keeps_weights != 0;
+  read.releases_bytes = given.releases_weights != 0;
   return read;
 }
 

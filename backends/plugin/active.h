@@ -13,7 +13,7 @@ struct Active {
   core::ActiveConfig config{};
   std::vector<core::TensorInfo> inputs{};
   std::vector<core::TensorInfo> outputs{};
-  bool keeps_bytes = true;  // the model refers to weights or to a blob's bytes
+  bool releases_bytes = false;  // the model does not refer to weights or to a blob's bytes
 };
 
 // kInternal names what is wrong.

@@ -127,7 +127,7 @@ Result<std::unique_ptr<PluginExecutable>> PluginExecutable::create(StatePointer 
   if (!read.ok()) return read.status().with_context(fmt::format("{} describes a loaded model wrongly", who));
   loaded->inputs = std::move(read->inputs);
   loaded->outputs = std::move(read->outputs);
-  if (!read->keeps_bytes) loaded->bytes.reset();
+  if (read->releases_bytes) loaded->bytes.reset();
   read->config.from_cache = from_blob;
   return std::unique_ptr<PluginExecutable>(new PluginExecutable(loaded, std::move(read->config)));
 }

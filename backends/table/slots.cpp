@@ -362,7 +362,7 @@ lbb_executable::lbb_executable(const lbb_host* of, latebind::core::LoadedModel m
   active.input_count = inputs.size();
   active.outputs = outputs.data();
   active.output_count = outputs.size();
-  active.keeps_weights = is_kept ? 1 : 0;
+  active.releases_weights = is_kept ? 0 : 1;
   active.leaves_padding_out = config.leaves_padding_out ? 1 : 0;
   active.packs_tokens = config.packs_tokens ? 1 : 0;
   active.compiles_nothing = config.compiles_nothing ? 1 : 0;

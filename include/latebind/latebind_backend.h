@@ -174,7 +174,7 @@ typedef struct lbb_host {
   void* (*prepare_output)(lbb_output* output, int32_t type, const int64_t* dims, size_t rank);
 
   /* Returns the bytes of a weight of a graph, row-major, at any alignment. They are never copied and, unlike the graph,
-   * stay valid until lbb_table.destroy_executable() returns, unless lbb_active.keeps_weights is 0. NULL when they
+   * stay valid until lbb_table.destroy_executable() returns, unless lbb_active.releases_weights is 1. NULL when they
    * cannot be read. */
   const void* (*weight)(const struct lbb_graph* graph, uint32_t weight);
   /* Copies `size` bytes of a weight, from `offset` on, for plug-ins that convert weights piece by piece: a file that
@@ -389,7 +389,7 @@ typedef struct lbb_active {
   size_t input_count;
   const lbb_tensor_info* const* outputs;
   size_t output_count;
-  int32_t keeps_weights;      /* 1: lbb_host.weight()'s memory is still read; 0: the host may release it */
+  int32_t releases_weights;   /* 1: memory of weights, models and blobs is not read any more: the host may release it */
   int32_t leaves_padding_out; /* 1: padding costs nothing: tokens that a mask leaves out are not computed */
   int32_t packs_tokens;       /* 1: padding costs little: only attention is computed for it */
   int32_t compiles_nothing;   /* 1: loading is not worth caching */
@@ -503,7 +503,7 @@ typedef struct lbb_table {
   lbb_code (*check_blob)(lbb_backend* backend, const lbb_blob_label* label, const char* device,
                          const lbb_options* options, lbb_error* error);
   /* Loads a blob. The bytes come from a file that may be damaged or hostile. They stay valid until
-   * destroy_executable() returns, unless lbb_active.keeps_weights is 0. */
+   * destroy_executable() returns, unless lbb_active.releases_weights is 1. */
   lbb_code (*load_blob)(lbb_backend* backend, const void* data, uint64_t size, const lbb_blob_label* label,
                         const char* device, const lbb_options* options, lbb_executable** executable, lbb_error* error);
   /* Writes the blob of a loaded model, so that it need not be compiled again; load_blob() of it computes the same

@@ -2,6 +2,9 @@
 #include <array>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <span>
 #include <stdexcept>
 
 #include "core/backend/questions.h"
@@ -353,6 +356,26 @@ TEST_F(BreachesTest, LoadedModelsAreDescribedSoundly) {
   const std::int64_t upper[] = {-2, 2};
   script.ports[2].upper = upper;
   refuse_active("the tensor 'z' has at most -2 in dimension 0");
+}
+
+TEST_F(BreachesTest, WeightsAreKeptUnlessThePluginReleasesThem) {
+  for (const bool releases : {false, true}) {
+    script.loaded.releases_weights = releases ? 1 : 0;
+    auto memory = std::make_shared<std::array<float, 4>>();
+    const std::weak_ptr<const void> owner = memory;
+    core::FilePart part;
+    part.bytes = {memory, std::as_bytes(std::span(*memory))};
+    graph::GraphBuilder builder{std::move(part)};
+    const auto x = builder.add(graph::Input{"x", ElementType::kF32, {2}});
+    const graph::Weight weight{.name = "w", .type = ElementType::kF32, .shape = {2, 2}};
+    const auto y = builder.add(graph::Linear{.x = x, .weight = weight});
+    auto model = std::make_optional(model_of(std::move(builder), y));
+    memory.reset();
+    const auto loaded = backend_of(&table)->load(*model, "CPU", {});
+    ASSERT_OK(loaded.status());
+    model.reset();
+    EXPECT_EQ(owner.expired(), releases);
+  }
 }
 
 TEST_F(BreachesTest, BlobsAreSound) {

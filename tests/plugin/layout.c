@@ -265,7 +265,7 @@ FIELD(lbb_active, inputs, 56);
 FIELD(lbb_active, input_count, 64);
 FIELD(lbb_active, outputs, 72);
 FIELD(lbb_active, output_count, 80);
-FIELD(lbb_active, keeps_weights, 88);
+FIELD(lbb_active, releases_weights, 88);
 FIELD(lbb_active, leaves_padding_out, 92);
 FIELD(lbb_active, packs_tokens, 96);
 FIELD(lbb_active, compiles_nothing, 100);
