@@ -83,7 +83,7 @@ def backends(retry: bool = False, **settings: Any) -> BackendList:
 
 
 def add_backend(file: Path, **settings: Any) -> AddedBackend:
-    """Adds a plug-in for this user, after a process of its own has tried it.
+    """Adds a plug-in for this user, after a process of its own has tried it. Processes that start later have its devices.
 
     Args:
         file: the plug-in's manifest or its library.
