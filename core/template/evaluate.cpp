@@ -12,7 +12,6 @@
 #include "core/template/operators.h"
 #include "core/template/python_text.h"
 #include "core/template/run.h"
-#include "core/template/run_level.h"
 #include "core/template/tests.h"
 #include "core/text/quote.h"
 
@@ -22,8 +21,8 @@ using core::Result;
 using core::Status;
 
 Result<Value> Run::evaluate(const Expression& expression, const Scope& scope) {
-  const Level level(*this);
-  LB_RETURN_IF_ERROR(level.check());
+  const Nesting::Level level(nesting_);
+  LB_RETURN_IF_ERROR(check_nesting());
   LB_RETURN_IF_ERROR(spend(1));
   auto value = compute(expression, scope);
   if (value.ok() || value.status().message().starts_with("line ")) return value;
@@ -91,7 +90,7 @@ Result<Value> Run::compute(const Expression& expression, const Scope& scope) {
       return Value::undefined("the other case of an 'if' without 'else'");
     }
   }
-  return mistake("an unknown expression");
+  return invalid("an unknown expression");
 }
 
 Result<Value> Run::name(const Expression& expression, const Scope& scope) {
@@ -104,7 +103,7 @@ Result<Value> Run::name(const Expression& expression, const Scope& scope) {
     return Value::callable(std::make_shared<const Callable>(Callable{.function = function}));
   }
   if (is_refused_function(expression.name)) {
-    return unknown(fmt::format("{} is not supported", core::quoted(expression.name)));
+    return unsupported(fmt::format("{} is not supported", core::quoted(expression.name)));
   }
   return Value::undefined(expression.name);
 }
@@ -145,16 +144,16 @@ Result<Value> Run::slice(const Expression& expression, const Scope& scope) {
     if (number.is(Kind::kNone)) continue;
     if (number.is_undefined()) return is_not_defined(number);
     if (!number.is_integer())
-      return mistake(fmt::format("a bound of a slice is {}, not an integer", name_of(number.kind())));
+      return invalid(fmt::format("a bound of a slice is {}, not an integer", name_of(number.kind())));
     numbers[i] = number.as_integer();
   }
   if (object.is_undefined()) return is_not_defined(object);
   const bool has_slices = object.is_text() || (object.is_sequence() && !object.is(Kind::kView));
   if (!has_slices) return Value::undefined("slice");
   const SliceBounds bounds{.begin = numbers[0], .end = numbers[1], .step = numbers[2].value_or(1)};
-  if (bounds.step == 0) return mistake("the step of a slice is 0");
+  if (bounds.step == 0) return invalid("the step of a slice is 0");
   if (object.is_text()) {
-    LB_RETURN_IF_ERROR(look_at_characters(object.as_text().size()));
+    LB_RETURN_IF_ERROR(spend_on_characters(object.as_text().size()));
     const auto characters = code_points_of(object.as_text());
     std::string text_of_slice;
     for (const std::size_t index : slice_indices(bounds, characters.size()))

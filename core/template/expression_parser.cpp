@@ -53,7 +53,7 @@ Result<ExpressionPtr> ExpressionParser::made(Expression expression) const {
 }
 
 Result<ExpressionPtr> ExpressionParser::expression() {
-  const TokenReader::Level level(tokens_);
+  const Nesting::Level level(tokens_.nesting());
   LB_RETURN_IF_ERROR(tokens_.check_depth());
   LB_ASSIGN_OR_RETURN(ExpressionPtr value, any_of());
   while (tokens_.is_name("if")) {
@@ -107,7 +107,7 @@ Result<ExpressionPtr> ExpressionParser::all_of() {
 
 Result<ExpressionPtr> ExpressionParser::negation() {
   if (!tokens_.is_name("not")) return comparison();
-  const TokenReader::Level level(tokens_);
+  const Nesting::Level level(tokens_.nesting());
   LB_RETURN_IF_ERROR(tokens_.check_depth());
   const std::size_t line = tokens_.take().line;
   LB_ASSIGN_OR_RETURN(ExpressionPtr negated, negation());
@@ -194,7 +194,7 @@ Result<ExpressionPtr> ExpressionParser::power() {
 Result<ExpressionPtr> ExpressionParser::with_sign(bool with_filter) {
   ExpressionPtr value;
   if (tokens_.is_operator("-") || tokens_.is_operator("+")) {
-    const TokenReader::Level level(tokens_);
+    const Nesting::Level level(tokens_.nesting());
     LB_RETURN_IF_ERROR(tokens_.check_depth());
     const Token sign = tokens_.take();
     LB_ASSIGN_OR_RETURN(ExpressionPtr number, with_sign(/*with_filter=*/false));

@@ -9,12 +9,12 @@
 namespace latebind::templates {
 
 core::Result<Value> apply_filter(Run& run, std::string_view name, const Value& value, const Arguments& given) {
-  LB_RETURN_IF_ERROR(run.look_at(value));
+  LB_RETURN_IF_ERROR(run.spend_on(value));
   for (const auto part : {text_filters(), value_filters(), list_filters(), selecting_filters()}) {
     const auto found = std::ranges::find(part, name, &Function::name);
     if (found != part.end()) return found->call(run, value, given);
   }
-  return unknown(fmt::format("the filter {} is not supported", core::quoted(name)));
+  return unsupported(fmt::format("the filter {} is not supported", core::quoted(name)));
 }
 
 }  // namespace latebind::templates

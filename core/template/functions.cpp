@@ -25,16 +25,16 @@ Result<Value> range_function(Run& run, const Value& /*self*/, const Arguments& g
   std::int64_t numbers[3] = {0, 0, 1};
   for (std::size_t i = 0; i < 3; ++i) {
     if (bound[i].is_undefined()) continue;
-    if (!bound[i].is_integer()) return mistake(fmt::format("range() takes integers, not {}", name_of(bound[i].kind())));
+    if (!bound[i].is_integer()) return invalid(fmt::format("range() takes integers, not {}", name_of(bound[i].kind())));
     numbers[i] = bound[i].as_integer();
   }
-  if (bound[0].is_undefined()) return mistake("range() takes one or more arguments");
+  if (bound[0].is_undefined()) return invalid("range() takes one or more arguments");
   if (bound[1].is_undefined()) {
     numbers[1] = numbers[0];
     numbers[0] = 0;
   }
   const auto [start, stop, step] = numbers;
-  if (step == 0) return mistake("the step of range() is 0");
+  if (step == 0) return invalid("the step of range() is 0");
   Items items;
   // The limits of the range may be any 64-bit integers, so each addition is checked for overflow.
   for (std::int64_t number = start; step > 0 ? number < stop : number > stop;) {
@@ -47,9 +47,9 @@ Result<Value> range_function(Run& run, const Value& /*self*/, const Arguments& g
 
 Result<Value> dictionary_function(Run& run, const Value& /*self*/, const Arguments& given) {
   Members members;
-  if (given.positional.size() > 1) return mistake("dict() takes at most one argument without a name");
+  if (given.positional.size() > 1) return invalid("dict() takes at most one argument without a name");
   for (const Value& value : given.positional) {
-    if (!value.is_dictionary()) return unknown(fmt::format("dict() of {} is not supported", name_of(value.kind())));
+    if (!value.is_dictionary()) return unsupported(fmt::format("dict() of {} is not supported", name_of(value.kind())));
     members = value.as_members();
   }
   for (const auto& [name, value] : given.named) {
@@ -69,7 +69,7 @@ Result<Value> name_space_function(Run& run, const Value& self, const Arguments& 
   LB_ASSIGN_OR_RETURN(const Value members, dictionary_function(run, self, given));
   auto made = std::make_shared<Namespace>();
   for (const auto& [key, value] : members.as_members()) {
-    if (!key.is_text()) return unknown("names in a namespace that are not texts are not supported");
+    if (!key.is_text()) return unsupported("names in a namespace that are not texts are not supported");
     made->members.emplace_back(key.as_text(), value);
   }
   return Value::name_space(std::move(made));
@@ -130,7 +130,7 @@ std::string formatted(char directive, const std::tm& time) {
 
 Result<Value> strftime_now_function(Run& run, const Value& /*self*/, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("strftime_now()", given, {"format"}));
-  if (!bound[0].is_text() || !run.now()) return mistake("strftime_now() takes a text");
+  if (!bound[0].is_text() || !run.now()) return invalid("strftime_now() takes a text");
   const std::string& format = bound[0].as_text();
   const std::tm time = run.now()();
   std::string text;
@@ -141,7 +141,7 @@ Result<Value> strftime_now_function(Run& run, const Value& /*self*/, const Argum
     }
     const std::string part = formatted(format[++i], time);
     if (part.empty()) {
-      return unknown(fmt::format("{} in strftime_now() is not supported", core::quoted(format.substr(i - 1, 2))));
+      return unsupported(fmt::format("{} in strftime_now() is not supported", core::quoted(format.substr(i - 1, 2))));
     }
     text += part;
   }

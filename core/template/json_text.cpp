@@ -48,7 +48,7 @@ class JsonTextWriter {
       case Kind::kUndefined:
         return is_not_defined(value);
       default:
-        return mistake(fmt::format("{} cannot be written as JSON", name_of(value.kind())));
+        return invalid(fmt::format("{} cannot be written as JSON", name_of(value.kind())));
     }
   }
   std::string take() { return std::move(out_); }
@@ -93,7 +93,7 @@ class JsonTextWriter {
     }
     if (form_.sorted) {
       const bool are_texts = std::ranges::all_of(members, [](const auto& one) { return one.first.is_text(); });
-      if (!are_texts) return unknown("sorting keys of JSON that are not texts is not supported");
+      if (!are_texts) return unsupported("sorting keys of JSON that are not texts is not supported");
       std::ranges::stable_sort(members,
                                [](const auto& a, const auto& b) { return a.first.as_text() < b.first.as_text(); });
     }

@@ -29,7 +29,7 @@ Result<Value> items_filter(Run& run, const Value& value, const Arguments& given)
   LB_ASSIGN_OR_RETURN(const Items bound, bind("items", given, {}));
   if (value.is_undefined()) return run.iterator({});
   if (!value.is_dictionary())
-    return mistake(fmt::format("the filter 'items' takes a dictionary, not {}", name_of(value.kind())));
+    return invalid(fmt::format("the filter 'items' takes a dictionary, not {}", name_of(value.kind())));
   Items pairs;
   for (const auto& [key, member] : value.as_members())
     pairs.push_back(Value::sequence({key, member}, Kind::kTuple));
@@ -46,7 +46,8 @@ Result<Value> join_filter(Run& run, const Value& value, const Arguments& given) 
     if (!bound[1].is_undefined()) {
       LB_ASSIGN_OR_RETURN(one, attribute_of(run, one, bound[1]));
     }
-    if (one.is(Kind::kMarkup)) return unknown("the filter 'join' of texts that are marked as safe is not supported");
+    if (one.is(Kind::kMarkup))
+      return unsupported("the filter 'join' of texts that are marked as safe is not supported");
     LB_ASSIGN_OR_RETURN(const std::string part, text_of(one));
     if (i > 0) text += between;
     text += part;
@@ -75,7 +76,7 @@ Result<Items> order_keys(Run& run, const Items& items, const Value& by, bool wit
       LB_ASSIGN_OR_RETURN(key, attribute_of(run, item, by));
     }
     if (key.is_text() && !with_case) {
-      LB_RETURN_IF_ERROR(run.look_at_characters(key.as_text().size()));
+      LB_RETURN_IF_ERROR(run.spend_on_characters(key.as_text().size()));
       LB_ASSIGN_OR_RETURN(std::string lowered, in_case(key.as_text(), Case::kLower));
       key = Value::text(std::move(lowered));
     }
@@ -84,7 +85,8 @@ Result<Items> order_keys(Run& run, const Items& items, const Value& by, bool wit
   // Keys without an order are refused here, so that sorting cannot fail.
   const bool are_texts = std::ranges::all_of(keys, [](const Value& key) { return key.is_text(); });
   const bool are_numbers = std::ranges::all_of(keys, [](const Value& key) { return key.is_number(); });
-  if (!are_texts && !are_numbers) return unknown("only texts or numbers can be sorted; other values are not supported");
+  if (!are_texts && !are_numbers)
+    return unsupported("only texts or numbers can be sorted; other values are not supported");
   return keys;
 }
 
@@ -115,7 +117,7 @@ Result<Value> sorted_filter(Run& run, const Value& value, const Arguments& given
 Result<Value> dictsort_filter(Run& run, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("dictsort", given, {"case_sensitive", "by", "reverse"}));
   if (!value.is_dictionary())
-    return mistake(fmt::format("the filter 'dictsort' takes a dictionary, not {}", name_of(value.kind())));
+    return invalid(fmt::format("the filter 'dictsort' takes a dictionary, not {}", name_of(value.kind())));
   const bool by_value = bound[1].is_text() && bound[1].as_text() == "value";
   Items keys;
   for (const auto& [key, member] : value.as_members())

@@ -18,14 +18,14 @@ Value number_of(std::size_t number) {
 
 // loop.cycle(): returns the argument for the current iteration.
 Result<Value> cycle_of_loop(Run& /*run*/, const Value& self, const Arguments& given) {
-  if (given.positional.empty() || !given.named.empty()) return mistake("loop.cycle() takes one or more values");
+  if (given.positional.empty() || !given.named.empty()) return invalid("loop.cycle() takes one or more values");
   return given.positional[self.as_loop().index % given.positional.size()];
 }
 
 // loop.changed(): returns whether the arguments differ from those of the last call.
 Result<Value> changed_of_loop(Run& run, const Value& self, const Arguments& given) {
   for (const Value& value : given.positional)
-    LB_RETURN_IF_ERROR(run.look_at(value));
+    LB_RETURN_IF_ERROR(run.spend_on(value));
   LoopState& loop = self.as_loop();
   const bool first = !loop.has_compared;
   LB_ASSIGN_OR_RETURN(const bool same, first ? Result<bool>(false) : run.are_equal(loop.compared, given.positional));

@@ -39,9 +39,9 @@ Result<Value> values_of_dict(Run& run, const Value& self, const Arguments& given
 }
 
 Result<Value> get_of_dict(Run& run, const Value& self, const Arguments& given) {
-  if (!given.named.empty()) return mistake("get() takes no arguments by their names");
+  if (!given.named.empty()) return invalid("get() takes no arguments by their names");
   LB_ASSIGN_OR_RETURN(const Items bound, bind("get()", given, {"key", "default"}));
-  if (given.positional.empty()) return mistake("get() takes a key");
+  if (given.positional.empty()) return invalid("get() takes a key");
   LB_RETURN_IF_ERROR(run.look_up(self.as_members().size(), bound[0].weight()));
   if (const Value* const found = self.find(bound[0])) return *found;
   return given.positional.size() > 1 ? bound[1] : Value::none();
@@ -54,19 +54,19 @@ Result<Value> copy_of_dict(Run& /*run*/, const Value& self, const Arguments& giv
 
 Result<Value> index_of_list(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("index()", given, {"value"}));
-  LB_RETURN_IF_ERROR(run.look_at(self));
+  LB_RETURN_IF_ERROR(run.spend_on(self));
   std::int64_t index = 0;
   for (const Value& one : self.as_items()) {
     LB_ASSIGN_OR_RETURN(const bool same, run.are_equal(one, bound[0]));
     if (same) return Value::integer(index);
     ++index;
   }
-  return mistake("index() of a value that is not in the list");
+  return invalid("index() of a value that is not in the list");
 }
 
 Result<Value> count_of_list(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("count()", given, {"value"}));
-  LB_RETURN_IF_ERROR(run.look_at(self));
+  LB_RETURN_IF_ERROR(run.spend_on(self));
   std::int64_t count = 0;
   for (const Value& one : self.as_items()) {
     LB_ASSIGN_OR_RETURN(const bool same, run.are_equal(one, bound[0]));

@@ -20,13 +20,13 @@ namespace {
 constexpr std::string_view kSigns[] = {"+", "-", "*", "/", "//", "%"};
 
 Status too_large() {
-  return unknown("integers beyond 64 bits are not supported");
+  return unsupported("integers beyond 64 bits are not supported");
 }
 
 Status do_not_fit(std::string_view sign, const Value& a, const Value& b) {
   if (a.is_undefined()) return is_not_defined(a);
   if (b.is_undefined()) return is_not_defined(b);
-  return mistake(fmt::format("'{}' of {} and {}", sign, name_of(a.kind()), name_of(b.kind())));
+  return invalid(fmt::format("'{}' of {} and {}", sign, name_of(a.kind()), name_of(b.kind())));
 }
 
 Result<Value> of_integers(Operator operation, std::int64_t a, std::int64_t b) {
@@ -43,7 +43,7 @@ Result<Value> of_integers(Operator operation, std::int64_t a, std::int64_t b) {
       overflows = __builtin_mul_overflow(a, b, &result);
       break;
     default: {
-      if (b == 0) return mistake("a division by zero");
+      if (b == 0) return invalid("a division by zero");
       if (operation == Operator::kDivide) return Value::number(static_cast<double>(a) / static_cast<double>(b));
       if (a == std::numeric_limits<std::int64_t>::min() && b == -1) return too_large();
       // The quotient is rounded down, and the remainder has the sign of the divisor.
@@ -67,7 +67,7 @@ Result<Value> of_floats(Operator operation, double a, double b) {
     default:
       break;
   }
-  if (b == 0) return mistake("a division by zero");
+  if (b == 0) return invalid("a division by zero");
   if (operation == Operator::kDivide) return Value::number(a / b);
   double rest = std::fmod(a, b);
   if (rest != 0 && (rest < 0) != (b < 0)) rest += b;
@@ -103,7 +103,7 @@ bool is_list(const Value& value) {
 Result<bool> contains(Run& run, const Value& container, const Value& item) {
   if (container.is_text()) {
     if (item.is_undefined()) return is_not_defined(item);
-    if (!item.is_text()) return mistake(fmt::format("'in' of {} and a text", name_of(item.kind())));
+    if (!item.is_text()) return invalid(fmt::format("'in' of {} and a text", name_of(item.kind())));
     LB_RETURN_IF_ERROR(run.search(container.as_text().size(), item.as_text().size()));
     return container.as_text().find(item.as_text()) != std::string::npos;
   }
@@ -132,7 +132,7 @@ Result<Value> apply(Run& run, Operator operation, const Value& a, const Value& b
     if ((a.is_text() || is_list(a)) && b.is_integer()) return repeated(run, a, b.as_integer());
     if ((b.is_text() || is_list(b)) && a.is_integer()) return repeated(run, b, a.as_integer());
   }
-  if (operation == Operator::kModulo && a.is_text()) return unknown("'%' of a text is not supported");
+  if (operation == Operator::kModulo && a.is_text()) return unsupported("'%' of a text is not supported");
   return do_not_fit(sign, a, b);
 }
 
@@ -185,7 +185,7 @@ Result<bool> compare(Run& run, Operator operation, const Value& a, const Value& 
       return !found;
     }
     default:
-      return mistake("no comparison");
+      return invalid("no comparison");
   }
 }
 

@@ -34,7 +34,7 @@ class StatementParser {
   // Parses statements up to a block that begins with one of these words, which is not consumed, or, without words, to
   // the end of the template.
   Result<Body> body(Words ends, std::size_t begin_line) {
-    const TokenReader::Level level(tokens_);
+    const Nesting::Level level(tokens_.nesting());
     LB_RETURN_IF_ERROR(tokens_.check_depth());
     Body statements;
     while (!tokens_.is(TokenKind::kEnd)) {

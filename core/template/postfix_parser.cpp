@@ -137,7 +137,7 @@ Result<ExpressionPtr> ExpressionParser::test(ExpressionPtr of) {
   applied.parts.push_back(std::move(of));
   if (!tokens_.is(TokenKind::kName)) return tokens_.unexpected("the name of a test");
   applied.name = tokens_.take().text;
-  const Token& next = tokens_.here();
+  const Token& next = tokens_.current();
   const bool begins_value =
       next.kind == TokenKind::kString || next.kind == TokenKind::kInteger || next.kind == TokenKind::kFloat ||
       tokens_.is_operator("[") || tokens_.is_operator("{") ||
@@ -159,7 +159,7 @@ Result<ExpressionPtr> ExpressionParser::test(ExpressionPtr of) {
 }
 
 Result<Target> ExpressionParser::target(bool with_attribute) {
-  const TokenReader::Level level(tokens_);
+  const Nesting::Level level(tokens_.nesting());
   LB_RETURN_IF_ERROR(tokens_.check_depth());
   Target several;
   bool has_comma = false;

@@ -7,7 +7,6 @@
 #include "core/template/lexer.h"
 #include "core/template/python_text.h"
 #include "core/template/run.h"
-#include "core/template/run_level.h"
 #include "core/text/quote.h"
 
 namespace latebind::templates {
@@ -25,7 +24,7 @@ Status Run::append(std::string_view text, std::string& out) {
 
 Status Run::print(const Value& value, std::string& out) {
   if (value.is_text() || value.is(Kind::kMarkup)) return append(value.as_text(), out);
-  LB_RETURN_IF_ERROR(look_at(value));
+  LB_RETURN_IF_ERROR(spend_on(value));
   LB_ASSIGN_OR_RETURN(const std::string text, text_of(value));
   return append(text, out);
 }
@@ -35,8 +34,8 @@ Status Run::render(const Body& statements, Scope& scope, std::string& out) {
 }
 
 Result<Run::Flow> Run::render_body(const Body& statements, Scope& scope, std::string& out) {
-  const Level level(*this);
-  LB_RETURN_IF_ERROR(level.check());
+  const Nesting::Level level(nesting_);
+  LB_RETURN_IF_ERROR(check_nesting());
   for (const Statement& statement : statements) {
     LB_RETURN_IF_ERROR(spend(1));
     auto flow = render_one(statement, scope, out);
@@ -144,7 +143,7 @@ Status Run::assign(const Target& target, Value value, Scope& scope) {
   if (!target.parts.empty()) {
     LB_ASSIGN_OR_RETURN(Items items, items_of(value));
     if (items.size() != target.parts.size()) {
-      return mistake(fmt::format("{} values are assigned to {} names", items.size(), target.parts.size()));
+      return invalid(fmt::format("{} values are assigned to {} names", items.size(), target.parts.size()));
     }
     for (std::size_t i = 0; i < items.size(); ++i)
       LB_RETURN_IF_ERROR(assign(target.parts[i], std::move(items[i]), scope));
@@ -157,11 +156,11 @@ Status Run::assign(const Target& target, Value value, Scope& scope) {
   }
   const Value* const space = scope.find(target.name);
   if (space == nullptr || !space->is(Kind::kNamespace)) {
-    return mistake(fmt::format("cannot set an attribute of {}, which is not a namespace", core::quoted(target.name)));
+    return invalid(fmt::format("cannot set an attribute of {}, which is not a namespace", core::quoted(target.name)));
   }
   // In a namespace, such a value could outlive its block.
   if (value.is(Kind::kNamespace) || value.is(Kind::kLoop) || value.is(Kind::kCallable)) {
-    return unknown(fmt::format("{} in a namespace is not supported", name_of(value.kind())));
+    return unsupported(fmt::format("{} in a namespace is not supported", name_of(value.kind())));
   }
   auto& members = space->as_namespace().members;
   LB_RETURN_IF_ERROR(look_up(members.size(), weight_of(target.attribute)));
@@ -177,7 +176,7 @@ Status Run::assign(const Target& target, Value value, Scope& scope) {
 Result<Value> Run::call_macro(const Callable& callable, const Arguments& given) {
   const Statement& macro = *callable.macro;
   if (given.positional.size() > macro.parameters.size()) {
-    return mistake(fmt::format("the macro {} takes at most {} arguments, not {}", core::quoted(macro.text),
+    return invalid(fmt::format("the macro {} takes at most {} arguments, not {}", core::quoted(macro.text),
                                macro.parameters.size(), given.positional.size()));
   }
   Scope scope{.parent = callable.scope};
@@ -187,7 +186,7 @@ Result<Value> Run::call_macro(const Callable& callable, const Arguments& given) 
     const auto named = std::ranges::find(given.named, parameter.name, &std::pair<std::string, Value>::first);
     if (i < given.positional.size()) {
       if (named != given.named.end()) {
-        return mistake(
+        return invalid(
             fmt::format("the macro {} has two arguments {}", core::quoted(macro.text), core::quoted(parameter.name)));
       }
       scope.set(parameter.name, given.positional[i]);
@@ -203,7 +202,7 @@ Result<Value> Run::call_macro(const Callable& callable, const Arguments& given) 
   for (const auto& [name, value] : given.named) {
     LB_RETURN_IF_ERROR(look_up(macro.parameters.size(), weight_of(name)));
     if (std::ranges::find(macro.parameters, name, &Parameter::name) == macro.parameters.end()) {
-      return mistake(fmt::format("the macro {} takes no argument {}", core::quoted(macro.text), core::quoted(name)));
+      return invalid(fmt::format("the macro {} takes no argument {}", core::quoted(macro.text), core::quoted(name)));
     }
   }
   std::string out;

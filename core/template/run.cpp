@@ -80,7 +80,13 @@ Status Run::check_size(std::size_t bytes) {
   return spend(bytes / kBytesPerStep);
 }
 
-Status Run::look_at_characters(std::size_t bytes) {
+Status Run::check_nesting() const {
+  if (!nesting_.is_too_deep()) return {};
+  return {core::StatusCode::kTextTooLong,
+          fmt::format("the template is nested deeper than {} levels", nesting_.depth_max())};
+}
+
+Status Run::spend_on_characters(std::size_t bytes) {
   return spend(bytes / kCharacterBytesPerStep);
 }
 
@@ -142,7 +148,7 @@ Result<Value> Run::list(Items items, Kind kind) {
 }
 
 Status Run::check_whole(const Value& value) const {
-  if (value.depth() > kListDepthMax) return mistake(fmt::format("lists are nested deeper than {}", kListDepthMax));
+  if (value.depth() > kListDepthMax) return invalid(fmt::format("lists are nested deeper than {}", kListDepthMax));
   // Lists can share items, so a small value may be large to traverse.
   if (value.weight() <= std::min(limits_.steps, limits_.output_bytes / kBytesPerStep)) return {};
   return {StatusCode::kTextTooLong, "a list has too much content"};
@@ -151,7 +157,8 @@ Status Run::check_whole(const Value& value) const {
 Status Run::check_items(const Items& items) {
   LB_RETURN_IF_ERROR(spend(items.size()));
   const auto bad = std::ranges::find_if(items, ends_with_block);
-  return bad == items.end() ? Status() : unknown(fmt::format("{} in a list is not supported", name_of(bad->kind())));
+  return bad == items.end() ? Status()
+                            : unsupported(fmt::format("{} in a list is not supported", name_of(bad->kind())));
 }
 
 Result<Value> Run::iterator(Items items) {
@@ -161,14 +168,14 @@ Result<Value> Run::iterator(Items items) {
 
 Status Run::check_key(const Value& key) {
   if (key.is_text() || key.is_number() || key.is(Kind::kNone)) return {};
-  return unknown(fmt::format("{} as the key of a dictionary is not supported", name_of(key.kind())));
+  return unsupported(fmt::format("{} as the key of a dictionary is not supported", name_of(key.kind())));
 }
 
 Result<Value> Run::dictionary(Members members) {
   LB_RETURN_IF_ERROR(spend(members.size()));
   for (const auto& [key, value] : members) {
     if (ends_with_block(value)) {
-      return unknown(fmt::format("{} in a dictionary is not supported", name_of(value.kind())));
+      return unsupported(fmt::format("{} in a dictionary is not supported", name_of(value.kind())));
     }
     LB_RETURN_IF_ERROR(check_key(key));
   }
@@ -205,7 +212,7 @@ Result<Items> Run::items_of(const Value& value) {
         items.push_back(key);
       break;
     default:
-      return mistake(fmt::format("{} has no items", name_of(value.kind())));
+      return invalid(fmt::format("{} has no items", name_of(value.kind())));
   }
   LB_RETURN_IF_ERROR(spend(items.size()));
   return items;
@@ -218,7 +225,8 @@ Result<Value> Run::attribute(const Value& object, std::string_view name) {
   LB_RETURN_IF_ERROR(look_up(count, weight_of(name)));
   if (object.is_undefined()) return is_not_defined(object);
   if (object.is(Kind::kMarkup) || object.is(Kind::kCallable)) {
-    return unknown(fmt::format("the attribute {} of {} is not supported", core::quoted(name), name_of(object.kind())));
+    return unsupported(
+        fmt::format("the attribute {} of {} is not supported", core::quoted(name), name_of(object.kind())));
   }
   if (object.is(Kind::kLoop)) return loop_attribute(object.as_loop(), name);
   if (object.is(Kind::kNamespace)) {
@@ -228,7 +236,7 @@ Result<Value> Run::attribute(const Value& object, std::string_view name) {
   }
   if (const Function* const method = find_method(object.kind(), name)) return bound(*method, object);
   if (is_refused_attribute(object.kind(), name)) {
-    return unknown(fmt::format("{} of {} is not supported", core::quoted(name), name_of(object.kind())));
+    return unsupported(fmt::format("{} of {} is not supported", core::quoted(name), name_of(object.kind())));
   }
   const Value* const member = object.find(name);
   return member != nullptr ? *member : Value::undefined(std::string(name));
@@ -237,7 +245,7 @@ Result<Value> Run::attribute(const Value& object, std::string_view name) {
 Result<Value> Run::item(const Value& object, const Value& key) {
   if (object.is_dictionary()) LB_RETURN_IF_ERROR(look_up(object.as_members().size(), key.weight()));
   if (object.is_undefined()) return is_not_defined(object);
-  if (object.is(Kind::kMarkup)) return unknown("an item of a text that is marked as safe is not supported");
+  if (object.is(Kind::kMarkup)) return unsupported("an item of a text that is marked as safe is not supported");
   if (const Value* const member = object.find(key)) return *member;
   const bool is_indexed = object.is_text() || (object.is_sequence() && !object.is(Kind::kView));
   if (is_indexed && key.is_integer()) {
@@ -261,16 +269,16 @@ Result<Value> Run::item(const Value& object, const Value& key) {
 
 Result<Value> Run::call(const Value& callable, const Arguments& given) {
   if (callable.is_undefined()) return is_not_defined(callable);
-  if (!callable.is(Kind::kCallable)) return mistake(fmt::format("{} cannot be called", name_of(callable.kind())));
+  if (!callable.is(Kind::kCallable)) return invalid(fmt::format("{} cannot be called", name_of(callable.kind())));
   const Callable& called = callable.as_callable();
   if (called.macro != nullptr) return call_macro(called, given);
-  if (called.self.is_text()) LB_RETURN_IF_ERROR(look_at(called.self));
+  if (called.self.is_text()) LB_RETURN_IF_ERROR(spend_on(called.self));
   return called.function->call(*this, called.self, given);
 }
 
 Result<Items> bind(std::string_view what, const Arguments& given, std::initializer_list<std::string_view> parameters) {
   if (given.positional.size() > parameters.size()) {
-    return mistake(
+    return invalid(
         fmt::format("{} takes at most {} arguments, not {}", what, parameters.size(), given.positional.size()));
   }
   Items bound = given.positional;
@@ -278,28 +286,28 @@ Result<Items> bind(std::string_view what, const Arguments& given, std::initializ
   for (const auto& [name, value] : given.named) {
     const auto* const found = std::ranges::find(parameters, name);
     if (found == parameters.end()) {
-      return unknown(fmt::format("the argument {} of {} is not supported", core::quoted(name), what));
+      return unsupported(fmt::format("the argument {} of {} is not supported", core::quoted(name), what));
     }
     const auto position = static_cast<std::size_t>(found - parameters.begin());
     if (position < given.positional.size()) {
-      return mistake(fmt::format("{} has two arguments {}", what, core::quoted(name)));
+      return invalid(fmt::format("{} has two arguments {}", what, core::quoted(name)));
     }
     bound[position] = value;
   }
   return bound;
 }
 
-Status mistake(std::string text) {
+Status invalid(std::string text) {
   return {StatusCode::kInvalidModel, std::move(text)};
 }
 
-Status unknown(std::string text) {
+Status unsupported(std::string text) {
   return {StatusCode::kUnsupported, std::move(text)};
 }
 
 Status is_not_defined(const Value& value) {
   const std::string& name = value.as_text();
-  return mistake(name.empty() ? "a value is not defined" : fmt::format("{} is not defined", core::quoted(name)));
+  return invalid(name.empty() ? "a value is not defined" : fmt::format("{} is not defined", core::quoted(name)));
 }
 
 }  // namespace latebind::templates

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "core/template/nesting.h"
 #include "core/template/syntax.h"
 #include "core/template/template.h"
 #include "core/template/value.h"
@@ -65,7 +66,7 @@ struct LoopState {
 
 class Run {
  public:
-  Run(const Limits& limits, const Clock& now) : limits_(limits), now_(now) {}
+  Run(const Limits& limits, const Clock& now) : limits_(limits), now_(now), nesting_(limits.depth) {}
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -83,9 +84,8 @@ class Run {
 
   // Counts `steps` against Limits::steps.
   [[nodiscard]] core::Status spend(std::size_t steps);
-  // Return a text, list, iterator or dictionary as a value. They refuse one beyond the limits, and items that do not
-  // outlive
-  // their block (macros, `loop` and namespaces).
+  // Return a text, list, iterator or dictionary as a value. They reject one beyond the limits, and items that do
+  // not outlive their block (macros, `loop` and namespaces).
   [[nodiscard]] core::Result<Value> text(std::string text);
   [[nodiscard]] core::Result<Value> list(Items items, Kind kind = Kind::kList);
   [[nodiscard]] core::Result<Value> iterator(Items items);
@@ -102,9 +102,9 @@ class Run {
   [[nodiscard]] core::Result<bool> are_equal(const Value& a, const Value& b);
   [[nodiscard]] core::Result<bool> are_equal(const Items& a, const Items& b);
   // Counts the steps of traversing the whole value.
-  [[nodiscard]] core::Status look_at(const Value& value) { return spend(value.weight()); }
+  [[nodiscard]] core::Status spend_on(const Value& value) { return spend(value.weight()); }
   // Counts the steps of handling each character of a text of this size on its own.
-  [[nodiscard]] core::Status look_at_characters(std::size_t bytes);
+  [[nodiscard]] core::Status spend_on_characters(std::size_t bytes);
   // Counts the steps of looking for a part in a text, at worst at each position: both arguments are sizes in bytes.
   [[nodiscard]] core::Status search(std::size_t text, std::size_t part);
   // Counts the steps of looking for each character of a text in a set of characters.
@@ -116,8 +116,8 @@ class Run {
 
  private:
   enum class Flow : std::uint8_t { kNext, kBreak, kContinue };
-  class Level;
 
+  [[nodiscard]] core::Status check_nesting() const;
   [[nodiscard]] core::Result<Flow> render_body(const Body& statements, Scope& scope, std::string& out);
   [[nodiscard]] core::Result<Flow> render_one(const Statement& statement, Scope& scope, std::string& out);
   [[nodiscard]] core::Result<Flow> render_for(const Statement& loop, Scope& scope, std::string& out);
@@ -142,19 +142,18 @@ class Run {
   const Limits& limits_;
   const Clock& now_;
   std::size_t steps_ = 0;
-  std::size_t depth_ = 0;
+  Nesting nesting_;
 };
 
 // Returns the arguments in the order of `parameters`; an argument that is not given is undefined. `what` names the
-// function in messages. Returns kInvalidModel for surplus
-// arguments, and kUnsupported for unknown ones.
+// function in messages. Returns kInvalidModel for surplus arguments, and kUnsupported for unknown ones.
 [[nodiscard]] core::Result<Items> bind(std::string_view what, const Arguments& given,
                                        std::initializer_list<std::string_view> parameters);
 
 // Return an error that the values of a template cause (kInvalidModel), and one for a construct that Latebind does not
 // support (kUnsupported).
-[[nodiscard]] core::Status mistake(std::string text);
-[[nodiscard]] core::Status unknown(std::string text);
+[[nodiscard]] core::Status invalid(std::string text);
+[[nodiscard]] core::Status unsupported(std::string text);
 // Returns the error for the use of an undefined value.
 [[nodiscard]] core::Status is_not_defined(const Value& value);
 

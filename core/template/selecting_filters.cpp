@@ -33,14 +33,14 @@ Result<Value> map_filter(Run& run, const Value& value, const Arguments& given) {
   Items mapped;
   if (given.positional.empty()) {
     LB_ASSIGN_OR_RETURN(const Items bound, bind("map", given, {"attribute", "default"}));
-    if (bound[0].is_undefined()) return mistake("the filter 'map' takes the name of a filter, or an attribute");
+    if (bound[0].is_undefined()) return invalid("the filter 'map' takes the name of a filter, or an attribute");
     for (const Value& item : items) {
       LB_ASSIGN_OR_RETURN(Value one, attribute_of(run, item, bound[0]));
       mapped.push_back(one.is_undefined() && !bound[1].is_undefined() ? bound[1] : std::move(one));
     }
     return run.iterator(std::move(mapped));
   }
-  if (!given.positional.front().is_text()) return mistake("the filter 'map' takes the name of a filter");
+  if (!given.positional.front().is_text()) return invalid("the filter 'map' takes the name of a filter");
   const Arguments rest = without_first(given, 1);
   for (const Value& item : items) {
     LB_ASSIGN_OR_RETURN(Value one, apply_filter(run, given.positional.front().as_text(), item, rest));
@@ -54,10 +54,10 @@ Result<Value> map_filter(Run& run, const Value& value, const Arguments& given) {
 Result<Value> choose(Run& run, const Value& value, const Arguments& given, bool keeps, bool by_attribute) {
   if (!is_true(value)) return run.iterator({});
   const std::size_t first = by_attribute ? 1 : 0;
-  if (given.positional.size() < first) return mistake("the name of an attribute is missing");
+  if (given.positional.size() < first) return invalid("the name of an attribute is missing");
   LB_ASSIGN_OR_RETURN(const Items items, run.items_of(value));
   const bool has_test = given.positional.size() > first;
-  if (has_test && !given.positional[first].is_text()) return mistake("the name of a test is not a text");
+  if (has_test && !given.positional[first].is_text()) return invalid("the name of a test is not a text");
   const Arguments rest = without_first(given, std::min(first + 1, given.positional.size()));
   Items kept;
   for (const Value& item : items) {
@@ -104,8 +104,8 @@ std::span<const Function> selecting_filters() {
 
 Result<Value> attribute_of(Run& run, const Value& object, const Value& path) {
   if (path.is_integer()) return run.item(object, path);
-  if (!path.is_text()) return mistake(fmt::format("the name of an attribute is {}, not a text", name_of(path.kind())));
-  LB_RETURN_IF_ERROR(run.look_at_characters(path.as_text().size()));
+  if (!path.is_text()) return invalid(fmt::format("the name of an attribute is {}, not a text", name_of(path.kind())));
+  LB_RETURN_IF_ERROR(run.spend_on_characters(path.as_text().size()));
   Value found = object;
   for (const std::string_view part : split_at(path.as_text(), ".", path.as_text().size(), false)) {
     std::int64_t index = 0;

@@ -71,7 +71,7 @@ bool is_integer_value(const Value& value) {
 
 Result<std::int64_t> whole_of(const Value& value) {
   if (value.is_integer()) return value.as_integer();
-  return mistake(fmt::format("{} is no integer", name_of(value.kind())));
+  return invalid(fmt::format("{} is no integer", name_of(value.kind())));
 }
 
 Result<bool> is_odd(Run& /*run*/, const Value& value, const Arguments& given) {
@@ -89,7 +89,7 @@ Result<bool> is_divisible(Run& /*run*/, const Value& value, const Arguments& giv
   LB_ASSIGN_OR_RETURN(const Items bound, bind("'divisibleby'", given, {"num"}));
   LB_ASSIGN_OR_RETURN(const std::int64_t number, whole_of(value));
   LB_ASSIGN_OR_RETURN(const std::int64_t divisor, whole_of(bound[0]));
-  if (divisor == 0) return mistake("a division by zero");
+  if (divisor == 0) return invalid("a division by zero");
   return divisor == -1 || number % divisor == 0;
 }
 
@@ -98,7 +98,7 @@ Result<bool> is_same(Run& /*run*/, const Value& value, const Arguments& given) {
   // Whether two texts or numbers are one object depends on Python's memory.
   const bool is_single =
       value.is(Kind::kNone) || value.is(Kind::kBoolean) || bound[0].is(Kind::kNone) || bound[0].is(Kind::kBoolean);
-  if (!is_single) return unknown(fmt::format("the test 'sameas' of {} is not supported", name_of(value.kind())));
+  if (!is_single) return unsupported(fmt::format("the test 'sameas' of {} is not supported", name_of(value.kind())));
   return value.kind() == bound[0].kind() && is_same_scalar(value, bound[0]);
 }
 
@@ -106,9 +106,9 @@ Result<bool> is_same(Run& /*run*/, const Value& value, const Arguments& given) {
 template <Case kCase>
 Result<bool> is_in_case(Run& run, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("a test", given, {}));
-  if (!value.is_text()) LB_RETURN_IF_ERROR(run.look_at(value));
+  if (!value.is_text()) LB_RETURN_IF_ERROR(run.spend_on(value));
   LB_ASSIGN_OR_RETURN(const std::string text, text_of(value));
-  LB_RETURN_IF_ERROR(run.look_at_characters(text.size()));
+  LB_RETURN_IF_ERROR(run.spend_on_characters(text.size()));
   LB_ASSIGN_OR_RETURN(const std::string changed, in_case(text, kCase));
   LB_ASSIGN_OR_RETURN(const std::string other, in_case(text, kCase == Case::kLower ? Case::kUpper : Case::kLower));
   return text == changed && text != other;
@@ -155,9 +155,9 @@ constexpr std::array<Test, 37> kTests{{{"defined", plain<is_defined>},
 }  // namespace
 
 Result<bool> apply_test(Run& run, std::string_view name, const Value& value, const Arguments& given) {
-  if (value.is_text()) LB_RETURN_IF_ERROR(run.look_at(value));
+  if (value.is_text()) LB_RETURN_IF_ERROR(run.spend_on(value));
   const auto* const found = std::ranges::find(kTests, name, &Test::name);
-  if (found == kTests.end()) return unknown(fmt::format("the test {} is not supported", core::quoted(name)));
+  if (found == kTests.end()) return unsupported(fmt::format("the test {} is not supported", core::quoted(name)));
   return found->holds(run, value, given);
 }
 

@@ -25,7 +25,7 @@ constexpr std::size_t kIndentMax = 1024;
 // Returns the text of a filter's value.
 Result<std::string> filtered_text(std::string_view filter, const Value& value) {
   if (value.is(Kind::kMarkup)) {
-    return unknown(fmt::format("the filter '{}' of a text that is marked as safe is not supported", filter));
+    return unsupported(fmt::format("the filter '{}' of a text that is marked as safe is not supported", filter));
   }
   return text_of(value);
 }
@@ -53,7 +53,7 @@ Result<Value> capitalize_filter(Run& run, const Value& value, const Arguments& g
 Result<Value> title_filter(Run& run, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("title", given, {}));
   LB_ASSIGN_OR_RETURN(const std::string text, filtered_text("title", value));
-  LB_RETURN_IF_ERROR(run.look_at_characters(text.size()));
+  LB_RETURN_IF_ERROR(run.spend_on_characters(text.size()));
   std::string all;
   std::string word;
   const auto put_word = [&]() -> Status {
@@ -103,10 +103,10 @@ Result<Value> indent_filter(Run& run, const Value& value, const Arguments& given
   } else if (bound[0].is_integer()) {
     const std::int64_t width = bound[0].as_integer();
     if (width > static_cast<std::int64_t>(kIndentMax))
-      return unknown("an indentation of more than 1024 is not supported");
+      return unsupported("an indentation of more than 1024 is not supported");
     space.assign(static_cast<std::size_t>(std::max<std::int64_t>(width, 0)), ' ');
   }
-  LB_RETURN_IF_ERROR(run.look_at_characters(text.size()));
+  LB_RETURN_IF_ERROR(run.spend_on_characters(text.size()));
   LB_RETURN_IF_ERROR(run.check_size((text.size() + 1) * (space.size() + 1)));
   std::string indented = is_true(bound[1]) ? space : "";
   const std::string ended = text + "\n";
@@ -169,7 +169,7 @@ Result<Value> tojson_filter(Run& run, const Value& value, const Arguments& given
   if (bound[1].is_integer()) {
     const std::int64_t width = bound[1].as_integer();
     if (width > static_cast<std::int64_t>(kIndentMax))
-      return unknown("an indentation of more than 1024 is not supported");
+      return unsupported("an indentation of more than 1024 is not supported");
     form.indent = std::string(static_cast<std::size_t>(std::max<std::int64_t>(width, 0)), ' ');
   } else if (bound[1].is_text()) {
     form.indent = bound[1].as_text();
@@ -178,7 +178,7 @@ Result<Value> tojson_filter(Run& run, const Value& value, const Arguments& given
   if (bound[2].is_sequence()) {
     const Items& separators = bound[2].as_items();
     if (separators.size() != 2 || !separators[0].is_text() || !separators[1].is_text()) {
-      return mistake("'separators' of the filter 'tojson' are not two texts");
+      return invalid("'separators' of the filter 'tojson' are not two texts");
     }
     form.between_items = separators[0].as_text();
     form.after_key = separators[1].as_text();

@@ -23,13 +23,13 @@ constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
 Status is_no_text(std::string_view method, const Value& value) {
   if (value.is_undefined()) return is_not_defined(value);
-  return mistake(fmt::format("{} of {}, not of a text", method, name_of(value.kind())));
+  return invalid(fmt::format("{} of {}, not of a text", method, name_of(value.kind())));
 }
 
 // Returns the number in "maxsplit" or "count". An absent or negative one means no limit.
 Result<std::size_t> most_of(std::string_view method, const Value& value) {
   if (value.is_undefined()) return kAll;
-  if (!value.is_integer()) return mistake(fmt::format("{} of a number that is {}", method, name_of(value.kind())));
+  if (!value.is_integer()) return invalid(fmt::format("{} of a number that is {}", method, name_of(value.kind())));
   return value.as_integer() < 0 ? kAll : static_cast<std::size_t>(value.as_integer());
 }
 
@@ -70,11 +70,11 @@ Result<Value> split_from(Run& run, std::string_view method, const Value& self, c
   LB_ASSIGN_OR_RETURN(const std::size_t most, most_of(method, bound[1]));
   const std::string& text = self.as_text();
   if (bound[0].is_undefined() || bound[0].is(Kind::kNone)) {
-    LB_RETURN_IF_ERROR(run.look_at_characters(text.size()));
+    LB_RETURN_IF_ERROR(run.spend_on_characters(text.size()));
     return list_of_parts(run, split_at_space(text, most, right));
   }
   if (!bound[0].is_text()) return is_no_text(method, bound[0]);
-  if (bound[0].as_text().empty()) return mistake(fmt::format("{} at an empty separator", method));
+  if (bound[0].as_text().empty()) return invalid(fmt::format("{} at an empty separator", method));
   const std::string& separator = bound[0].as_text();
   LB_RETURN_IF_ERROR(run.search(text.size(), separator.size()));
   LB_RETURN_IF_ERROR(run.spend(std::min(count_parts(text, separator), most)));
@@ -91,7 +91,7 @@ Result<Value> rsplit_of_text(Run& run, const Value& self, const Arguments& given
 
 Result<Value> splitlines_of_text(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("splitlines()", given, {"keepends"}));
-  LB_RETURN_IF_ERROR(run.look_at_characters(self.as_text().size()));
+  LB_RETURN_IF_ERROR(run.spend_on_characters(self.as_text().size()));
   return list_of_parts(run, split_lines(self.as_text(), is_true(bound[0])));
 }
 
@@ -99,7 +99,7 @@ Result<Value> partition_at(Run& run, std::string_view method, const Value& self,
   LB_ASSIGN_OR_RETURN(const Items bound, bind(method, given, {"sep"}));
   if (!bound[0].is_text()) return is_no_text(method, bound[0]);
   const std::string& separator = bound[0].as_text();
-  if (separator.empty()) return mistake(fmt::format("{} at an empty separator", method));
+  if (separator.empty()) return invalid(fmt::format("{} at an empty separator", method));
   LB_RETURN_IF_ERROR(run.search(self.as_text().size(), separator.size()));
   auto parts = split_at(self.as_text(), separator, 1, right);
   if (parts.size() == 2) {
@@ -120,14 +120,14 @@ Result<Value> rpartition_of_text(Run& run, const Value& self, const Arguments& g
 
 // Returns whether the text begins or ends with `part`, which is a text or a tuple of alternatives.
 Result<Value> has_end(Run& run, std::string_view method, const Value& self, const Arguments& given, bool at_end) {
-  if (!given.named.empty()) return mistake(fmt::format("{} takes no arguments by their names", method));
+  if (!given.named.empty()) return invalid(fmt::format("{} takes no arguments by their names", method));
   LB_ASSIGN_OR_RETURN(const Items bound, bind(method, given, {"prefix"}));
   const auto has = [&](const Value& part) {
     return at_end ? self.as_text().ends_with(part.as_text()) : self.as_text().starts_with(part.as_text());
   };
   if (bound[0].is_text()) return Value::boolean(has(bound[0]));
   if (!bound[0].is(Kind::kTuple)) return is_no_text(method, bound[0]);
-  LB_RETURN_IF_ERROR(run.look_at(bound[0]));
+  LB_RETURN_IF_ERROR(run.spend_on(bound[0]));
   for (const Value& part : bound[0].as_items()) {
     if (!part.is_text()) return is_no_text(method, part);
     if (has(part)) return Value::boolean(true);
@@ -210,7 +210,7 @@ Result<Value> rfind_of_text(Run& run, const Value& self, const Arguments& given)
 
 Result<Value> index_of_text(Run& run, const Value& self, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const std::int64_t at, position(run, "index()", self, given, false));
-  if (at < 0) return mistake("index() of a text that is not in the other");
+  if (at < 0) return invalid("index() of a text that is not in the other");
   return Value::integer(at);
 }
 
@@ -242,7 +242,7 @@ Result<Value> all_are(std::string_view method, const Value& self, const Argument
   LB_ASSIGN_OR_RETURN(const Items bound, bind(method, given, {}));
   const std::string& text = self.as_text();
   if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
-    return unknown(fmt::format("{} of other characters than ASCII is not supported", method));
+    return unsupported(fmt::format("{} of other characters than ASCII is not supported", method));
   }
   return Value::boolean(!text.empty() && std::ranges::all_of(text, is_one));
 }
@@ -320,7 +320,7 @@ Result<Value> replaced_text(Run& run, std::string_view text, const Replacement& 
 }
 
 Result<Value> text_in_case(Run& run, std::string_view text, Case wanted) {
-  LB_RETURN_IF_ERROR(run.look_at_characters(text.size()));
+  LB_RETURN_IF_ERROR(run.spend_on_characters(text.size()));
   LB_ASSIGN_OR_RETURN(std::string changed, in_case(text, wanted));
   return run.text(std::move(changed));
 }

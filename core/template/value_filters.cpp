@@ -38,7 +38,7 @@ Result<Value> length_filter(Run& run, const Value& value, const Arguments& given
   } else if (value.is_dictionary()) {
     count = value.as_members().size();
   } else if (!value.is_undefined()) {
-    return mistake(fmt::format("{} has no length", name_of(value.kind())));
+    return invalid(fmt::format("{} has no length", name_of(value.kind())));
   }
   return Value::integer(static_cast<std::int64_t>(count));
 }
@@ -56,7 +56,7 @@ Result<Value> first_filter(Run& run, const Value& value, const Arguments& given)
 
 Result<Value> last_filter(Run& run, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("last", given, {}));
-  if (value.is(Kind::kIterator)) return mistake("an iterator has no last item");
+  if (value.is(Kind::kIterator)) return invalid("an iterator has no last item");
   LB_ASSIGN_OR_RETURN(const Items items, run.items_of(value));
   return items.empty() ? Value::undefined("the last item of nothing") : items.back();
 }
@@ -82,7 +82,7 @@ std::optional<std::int64_t> read_integer(std::string_view text) {
 Result<Value> integer_filter(Run& /*run*/, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("int", given, {"default", "base"}));
   if (bound[1].is_integer() && bound[1].as_integer() != 10)
-    return unknown("'base' of the filter 'int' is not supported");
+    return unsupported("'base' of the filter 'int' is not supported");
   const Value otherwise = bound[0].is_undefined() ? Value::integer(0) : bound[0];
   std::optional<double> number;
   if (value.is_integer()) return Value::integer(value.as_integer());
@@ -94,7 +94,7 @@ Result<Value> integer_filter(Run& /*run*/, const Value& value, const Arguments& 
   if (!number || !std::isfinite(*number)) return otherwise;
   const double truncated = std::trunc(*number);
   if (!(truncated >= -kIntegerEnd && truncated < kIntegerEnd)) {
-    return unknown("integers beyond 64 bits are not supported");
+    return unsupported("integers beyond 64 bits are not supported");
   }
   return Value::integer(static_cast<std::int64_t>(truncated));
 }
@@ -110,7 +110,7 @@ Result<Value> floating_filter(Run& /*run*/, const Value& value, const Arguments&
 
 Result<Value> absolute_filter(Run& /*run*/, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("abs", given, {}));
-  if (!value.is_number()) return mistake(fmt::format("{} has no absolute value", name_of(value.kind())));
+  if (!value.is_number()) return invalid(fmt::format("{} has no absolute value", name_of(value.kind())));
   if (value.is(Kind::kFloat)) return Value::number(std::fabs(value.as_double()));
   return value.as_integer() < 0 ? negative(value) : Value::integer(value.as_integer());
 }
@@ -119,11 +119,11 @@ Result<Value> absolute_filter(Run& /*run*/, const Value& value, const Arguments&
 Result<Value> rounded_filter(Run& /*run*/, const Value& value, const Arguments& given) {
   LB_ASSIGN_OR_RETURN(const Items bound, bind("round", given, {"precision", "method"}));
   const bool is_common = bound[1].is_undefined() || (bound[1].is_text() && bound[1].as_text() == "common");
-  if (!is_common) return unknown("'method' of the filter 'round' is not supported");
+  if (!is_common) return unsupported("'method' of the filter 'round' is not supported");
   if (bound[0].is_integer() && bound[0].as_integer() != 0) {
-    return unknown("'precision' of the filter 'round' is not supported");
+    return unsupported("'precision' of the filter 'round' is not supported");
   }
-  if (!value.is_number()) return mistake(fmt::format("{} cannot be rounded", name_of(value.kind())));
+  if (!value.is_number()) return invalid(fmt::format("{} cannot be rounded", name_of(value.kind())));
   if (value.is_integer()) return Value::integer(value.as_integer());
   return Value::number(std::nearbyint(value.as_double()));
 }
