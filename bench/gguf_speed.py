@@ -34,7 +34,8 @@ def peer(model, texts, threads):
     params = LlamaContextParams()
     params.n_ctx = params.n_batch = params.n_ubatch = LENGTH_MAX
     params.n_threads = params.n_threads_batch = threads
-    params.pooling_type = 3  # the last token
+    params.embeddings = True
+    params.pooling_type = 0  # none: the last token alone is an output
     context = LlamaContext(loaded, params)
     context.set_embeddings_mode(True)
     vocabulary = loaded.get_vocab()
@@ -47,10 +48,9 @@ def peer(model, texts, threads):
         context.kv_cache_clear()
         batch = LlamaBatch(n_tokens=len(ids), embd=0, n_seq_max=1)
         for i, token in enumerate(ids):
-            batch.add(token, i, [0], True)
+            batch.add(token, i, [0], i + 1 == len(ids))
         context.decode(batch)
-        vectors.append(list(context.get_embeddings_seq(0)) if hasattr(context, "get_embeddings_seq") else
-                       list(context.get_embeddings()[-loaded.n_embd:]))  # fmt: skip
+        vectors.append(list(context.get_embeddings_ith(-1)))
     seconds, cpu = time.perf_counter() - begin, time.process_time() - used
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(json.dumps({"tokens": tokens, "seconds": seconds, "cpu": cpu, "peak": peak, "vectors": vectors}))

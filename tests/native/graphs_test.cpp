@@ -124,9 +124,11 @@ TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
     testing::Arithmetic in = GetParam();
     if (shape.window && in.precision == core::Precision::kF16) in.distance *= 2;
     if (shape.linear_bias) in.distance *= 2;
-    // The fixed graphs of every run are not among the few that amplify rounding.
+    // Of the fixed graphs of every run, only one amplifies rounding, and only in f16 by more than the bound.
+    constexpr std::size_t kAmplifies = 128;
     Distance by_rounding;
-    if (i >= kDrawnAlways) by_rounding = distance_by_rounding(*graph, wanted, inputs, in.precision);
+    if (i >= kDrawnAlways || (i == kAmplifies && in.precision == core::Precision::kF16))
+      by_rounding = distance_by_rounding(*graph, wanted, inputs, in.precision);
     expect_near(testing::run(*executable, inputs), wanted, inputs, in, by_rounding);
   }
 }
