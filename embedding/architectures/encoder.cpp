@@ -49,7 +49,8 @@ Result<Value> EncoderBuilder::norm_of(Value x, std::size_t width, const std::str
     return graph_.add(graph::RmsNorm{
         .x = x, .weight = std::move(scale), .offset = kind == NormKind::kRmsPlusOne ? 1.0F : 0.0F, .epsilon = epsilon});
   }
-  const bool old_names = weights_.contains(prefix_ + name + ".gamma");
+  // The reference knows the old names of norms that are called LayerNorm alone, and would replace the others by ones.
+  const bool old_names = name.ends_with("LayerNorm") && weights_.contains(prefix_ + name + ".gamma");
   LB_ASSIGN_OR_RETURN(auto scale, weight(name + (old_names ? ".gamma" : ".weight"), {width}));
   graph::LayerNorm norm{.x = x, .weight = std::move(scale), .epsilon = epsilon};
   if (kind == NormKind::kLayer) {

@@ -29,7 +29,8 @@ Result<PoolingMode> default_pooling(const Json& config, const path& config_file)
   return causal->get<bool>() ? PoolingMode::kLastToken : PoolingMode::kMean;
 }
 
-std::string say_default_pooling(const ModelFiles& files, const Json& config, PoolingMode pooling) {
+std::string say_default_pooling(const ModelFiles& files, const Json& config, PoolingMode pooling,
+                                bool has_chat_template) {
   std::string text =
       pooling == PoolingMode::kLastToken
           ? fmt::format("the vector of the last token is taken for a text's, because config.json names {}",
@@ -41,6 +42,11 @@ std::string say_default_pooling(const ModelFiles& files, const Json& config, Poo
     if (files.has(files.place() / name)) ignored += fmt::format("{}{}", ignored.empty() ? "" : ", ", name);
   }
   if (!ignored.empty()) ignored = "; not read without it: " + ignored;
+  if (has_chat_template) {
+    ignored +=
+        "; texts are not put into the chat template of the tokenizer, as sentence-transformers does without "
+        "modules.json";
+  }
   return fmt::format("{} has no modules.json: {}, and it is not normalized{}", files.name(), text, ignored);
 }
 

@@ -18,9 +18,9 @@ namespace latebind::embedding {
 [[nodiscard]] core::Result<graph::PoolingMode> default_pooling(const core::Json& config,
                                                                const std::filesystem::path& config_file);
 
-// Returns one line for people: the assumed pooling, and the files of the folder that have no effect without a
-// modules.json.
+// Returns one line for people: the assumed pooling, and what has no effect without a modules.json: files of the folder,
+// and the tokenizer's chat template, in which the reference then puts texts.
 [[nodiscard]] std::string say_default_pooling(const ModelFiles& files, const core::Json& config,
-                                              graph::PoolingMode pooling);
+                                              graph::PoolingMode pooling, bool has_chat_template);
 
 }  // namespace latebind::embedding

@@ -207,7 +207,10 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
   } else if (modules.scoring != nullptr) {
     read.assumed = say_scoring(*modules.scoring);
   } else if (!modules.listed && kind->assumes_pooling) {
-    read.assumed = say_default_pooling(files, *contents.config.read, modules.pooling);
+    const bool has_chat_template =
+        files.has(contents.tokenizer / kChatTemplateFile) ||
+        (contents.tokenizer_config.read && contents.tokenizer_config.read->contains("chat_template"));
+    read.assumed = say_default_pooling(files, *contents.config.read, modules.pooling, has_chat_template);
   }
   const bool expands_queries = read.input.roles && read.input.roles->query.expansion;
   read.small_files = list_small_files(given, read.network, expands_queries);

@@ -496,9 +496,7 @@ def test_language_models_score_as_the_reference_s_with_and_without_an_instructio
                 by_query.setdefault(query, []).append((text, number))
             for query, documents in by_query.items():
                 # The reference computes pairs without a token of the document: their numbers are equal.
-                lost = [
-                    text for text, number in documents if any(a != text and b == number for a, b in documents)
-                ]
+                lost = [text for text, number in documents if any(a != text and b == number for a, b in documents)]
                 kept = [(text, number) for text, number in documents if text not in lost]
                 if kept:
                     found = model.predict([(query, text) for text, _ in kept], **options)

@@ -63,6 +63,8 @@ TEST_F(ModelFolderTest, WithoutModulesPoolsTheMeanAndDoesNotNormalize) {
             model->name() +
                 " has no modules.json: the mean of the tokens' vectors is taken for a text's, and it is "
                 "not normalized; not read without it: 1_Pooling/config.json, sentence_bert_config.json");
+  scratch_.write("chat_template.jinja", "{{ messages[0].content }}");
+  EXPECT_THAT(open()->documents().assumed, HasSubstr("; texts are not put into the chat template of the tokenizer"));
 }
 
 // The classes and values that decide it in the reference (tests/data/networks/sweep_without_modules.py).
