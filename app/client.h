@@ -22,6 +22,8 @@ struct Client {
   std::function<std::string(std::string_view key)> name_of{};
   // Receives what the user should know but is not an error.
   std::function<void(std::string_view)> note{};
+  // Receives a fallback and its reason, which several models may share. By default `note` receives both.
+  std::function<void(std::string_view reason, std::string_view fallback)> note_fallback{};
   // Receives the progress: the activity, such as kLoading, and how much of the total is done.
   std::function<void(std::string_view activity, std::uint64_t done, std::uint64_t total)> progress{};
   // Ends the job with kCancelled before its next step.

@@ -60,6 +60,7 @@ Result<hub::Snapshot> pull_model(const hub::ModelName& name, const std::string& 
   options.content = content;
   options.doubt = doubt;
   options.note = client.note;
+  options.note_fallback = client.note_fallback;
   options.on_progress = [&client](std::uint64_t done, std::uint64_t total) { client.advance(kLoading, done, total); };
   options.cancellation = client.cancellation;
   options.onnx_file = onnx_file;

@@ -10,40 +10,68 @@ else()
   set(latebind_other_system windows)
 endif()
 
-# latebind_layer(NAME SOURCES … [COLD_SOURCES …] [USES layer …] [PRIVATE target …] [COLD] [AT_START])
-# USES names the lower layers that its headers may include. COLD marks code that runs once per run or batch, or waits
-# for a vendor, a disk or a person, so that build time matters more than speed; COLD_SOURCES are the cold files of a
-# layer. They are compiled for size (-Os), or with -O1 if most of their time is that of a start (AT_START): -Os makes the
-# program smaller and would make the first vector wait longer.
+# How a file is compiled in a release. Hot code runs for every text or run. The other code runs once per run or batch, or
+# waits for a vendor, a disk or a person, so that build time and size matter more than speed: it is cold. Where most of
+# its time is that of a start, it is compiled with -O1, because -Os would make the first vector wait longer.
+set(latebind_kinds HOT START COLD)
+set(latebind_options_HOT "")
+set(latebind_options_START $<$<CONFIG:Release>:-O1>)
+set(latebind_options_COLD $<$<CONFIG:Release>:-Os>)
+
+# The headers that most files include, compiled once per kind. Not with ccache, which cannot store what is compiled with
+# them.
+if(LATEBIND_PRECOMPILED_HEADERS AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  foreach(kind IN LISTS latebind_kinds)
+    add_library(lb_headers_${kind} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
+    target_precompile_headers(lb_headers_${kind} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
+    target_include_directories(lb_headers_${kind} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(lb_headers_${kind} PRIVATE latebind_fmt)
+    target_compile_options(lb_headers_${kind} PRIVATE ${latebind_options_${kind}})
+  endforeach()
+endif()
+
+# latebind_compiled_as(TARGET KIND): sets the options of a kind, and the batches. Files that set other options need the
+# property SKIP_PRECOMPILE_HEADERS.
 # Unity batches are larger than those of tests, since the files include and instantiate the same code. They are smaller
 # for hot code, because gcc inlines less in large batches.
+function(latebind_compiled_as target kind)
+  target_compile_options(${target} PRIVATE ${latebind_options_${kind}})
+  if(kind STREQUAL "HOT")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
+  else()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 36)
+  endif()
+  if(TARGET lb_headers_${kind})
+    target_precompile_headers(${target} REUSE_FROM lb_headers_${kind})
+  endif()
+endfunction()
+
+# latebind_layer(NAME SOURCES … [COLD_SOURCES …] [USES layer …] [PRIVATE target …] [COLD] [AT_START])
+# USES names the lower layers that its headers may include. COLD marks a layer that is cold as a whole; COLD_SOURCES are
+# the cold files of another one. AT_START makes them of the kind START.
 function(latebind_layer name)
   cmake_parse_arguments(ARG "COLD;AT_START" "" "SOURCES;COLD_SOURCES;USES;PRIVATE" ${ARGN})
+  set(cold COLD)
+  if(ARG_AT_START)
+    set(cold START)
+  endif()
   add_library(${name} STATIC ${ARG_SOURCES})
   set(targets ${name})
-  set(cold "")
-  if(ARG_COLD)
-    set(cold ${name})
-  elseif(ARG_COLD_SOURCES)
-    set(cold ${name}_cold)
-    list(APPEND targets ${cold})
-    add_library(${cold} OBJECT ${ARG_COLD_SOURCES})
-    target_sources(${name} PRIVATE $<TARGET_OBJECTS:${cold}>)
+  if(ARG_COLD_SOURCES)
+    list(APPEND targets ${name}_cold)
+    add_library(${name}_cold OBJECT ${ARG_COLD_SOURCES})
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:${name}_cold>)
   endif()
   foreach(target IN LISTS targets)
     target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
     target_link_libraries(${target} PUBLIC ${ARG_USES} PRIVATE latebind_fmt Threads::Threads ${ARG_PRIVATE})
     target_compile_definitions(${target} PRIVATE LATEBIND_VERSION="${PROJECT_VERSION}")
-    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
-  endforeach()
-  if(cold)
-    if(ARG_AT_START)
-      target_compile_options(${cold} PRIVATE $<$<CONFIG:Release>:-O1>)
+    if(ARG_COLD OR target STREQUAL "${name}_cold")
+      latebind_compiled_as(${target} ${cold})
     else()
-      target_compile_options(${cold} PRIVATE $<$<CONFIG:Release>:-Os>)
+      latebind_compiled_as(${target} HOT)
     endif()
-    set_target_properties(${cold} PROPERTIES UNITY_BUILD_BATCH_SIZE 36)
-  endif()
+  endforeach()
 endfunction()
 
 # The tests that another platform leaves out.

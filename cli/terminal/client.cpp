@@ -15,6 +15,7 @@ TerminalClient::TerminalClient(bool quiet) : quiet_(quiet) {
     return name;
   };
   client_.note = [](std::string_view text) { note(text); };
+  client_.note_fallback = [](std::string_view reason, std::string_view fallback) { note_fallback(reason, fallback); };
   client_.progress = [this](std::string_view activity, std::uint64_t done, std::uint64_t total) {
     if (activity != app::kLoading) return;
     if (!progress_) progress_.emplace(total, quiet_, Progress::Kind::kLoading);

@@ -94,6 +94,13 @@ void note(std::string_view text) {
   put_line(fmt::format("{}latebind: {}\n", can_wipe_lines() ? "\r\x1b[K" : "", core::one_line(text)));
 }
 
+void note_fallback(std::string_view reason, std::string_view fallback) {
+  static std::string previous;
+  if (previous == reason) return note(fallback);
+  previous = reason;
+  note(fmt::format("{}; {}", reason, fallback));
+}
+
 void show_details() {
   tells_details.store(true);
 }

@@ -43,6 +43,8 @@ void send_messages_to(std::function<void(std::string line)> to);
 
 // Prints a message and continues.
 void note(std::string_view text);
+// Prints a fallback and its reason, without the reason if it is that of the previous fallback. For the main thread.
+void note_fallback(std::string_view reason, std::string_view fallback);
 
 // Makes fail() print the details of errors, too.
 void show_details();
@@ -51,7 +53,7 @@ void show_details();
 // Prints nothing if the reader of the output has closed the pipe (closed_pipe()).
 [[nodiscard]] Exit fail(const core::Status& status);
 
-// Reports a mistake in the command line and where to find help.
+// Reports an error in the command line and where to find help.
 [[nodiscard]] Exit misuse(std::string_view command, std::string_view text);
 
 // The error of writing to a pipe without a reader, as with `| head -1`, which is not reported.

@@ -313,9 +313,11 @@ Result<Snapshot> snapshot(const ModelName& name, const Settings& settings, const
       const auto compared = compare_locally(layout, *present);
       if (!compared.damage.ok()) return why.with_context(compared.damage.message());
     }
-    if (options.note) {
-      options.note(
-          fmt::format("{}; using '{}' from the cache, commit {}", why.message(), name.text(), present->commit));
+    const std::string fallback = fmt::format("using '{}' from the cache, commit {}", name.text(), present->commit);
+    if (options.note_fallback) {
+      options.note_fallback(why.message(), fallback);
+    } else if (options.note) {
+      options.note(fmt::format("{}; {}", why.message(), fallback));
     }
     return present;
   };

@@ -34,9 +34,11 @@ struct SnapshotOptions {
   std::string doubt{};
   // Receives the number of received bytes and the total of all files to download; called on the calling thread.
   std::function<void(std::uint64_t done, std::uint64_t total)> on_progress{};
-  // Reports what the user should know although it is not an error: a wait, or the use of the cache instead of the hub.
+  // Reports what the user should know although it is not an error, such as a wait.
   using Note = std::function<void(std::string_view)>;
   Note note{};
+  // Reports the use of the cache instead of the hub, and its reason; `note` receives both if this is empty.
+  std::function<void(std::string_view reason, std::string_view fallback)> note_fallback{};
   // Ends the call with kCancelled within about a second. A wait for another process that downloads the same file
   // continues.
   core::Cancellation cancellation{};

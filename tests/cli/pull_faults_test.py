@@ -187,6 +187,9 @@ def test_the_cache_stands_in_for_a_hub_that_is_away(hub, place):
         done = place.good("pull", NAME, HF_ENDPOINT=away)
         assert done.stdout == f"{place.snapshot}\n"
         assert done.stderr.count("\n") == 1 and "from the cache" in done.stderr and COMMIT in done.stderr
+    # A command over several models gives the reason once.
+    done = place.run("search", NAME, "--rerank", NAME, "--query", "a", __file__, HF_ENDPOINT="http://127.0.0.1:1")
+    assert done.stderr.count("127.0.0.1:1") == 1 and done.stderr.count("from the cache") == 2
     hub.misbehave("GET /api/", Fault("status", 500))
     assert "from the cache" in place.good("pull", NAME).stderr
     # What the hub refuses is refused.
