@@ -109,13 +109,14 @@ Result<Finding> write_to_the_callers_memory(Context& context) {
 Result<Finding> serve_many_threads(Context& context) {
   LB_ASSIGN_OR_RETURN(const LoadedSample loaded, load_sample(context, {.requests = 3}));
   context.step("execute() on 8 threads, with 3 runs at once");
-  LB_RETURN_IF_ERROR(on_threads(8, [&](std::size_t thread) -> Status {
+  const Status together = on_threads(8, [&](std::size_t thread) -> Status {
     std::mt19937 chance(context.options().seed + static_cast<std::uint32_t>(thread));
     // Each thread has its own number of rows, so that a result of another run is noticed.
     for (int i = 0; i < 15; ++i)
       LB_RETURN_IF_ERROR(run_sample(*loaded.executable, loaded.sample, chance, static_cast<std::int64_t>(thread) + 1));
     return {};
-  }));
+  });
+  LB_RETURN_IF_ERROR(together);
   return passed();
 }
 

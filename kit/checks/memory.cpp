@@ -65,7 +65,7 @@ Result<Finding> last(Context& context) {
   const auto end = std::chrono::steady_clock::now() + time;
   std::atomic<std::size_t> times{0};
   std::atomic<std::uint64_t> before{0};
-  LB_RETURN_IF_ERROR(on_threads(4, [&](std::size_t thread) -> Status {
+  const Status together = on_threads(4, [&](std::size_t thread) -> Status {
     std::mt19937 chance(context.options().seed + static_cast<std::uint32_t>(thread));
     const auto warm = std::chrono::steady_clock::now() + time / 4;
     while (std::chrono::steady_clock::now() < end) {
@@ -76,7 +76,8 @@ Result<Finding> last(Context& context) {
       if (thread == 0 && before == 0 && std::chrono::steady_clock::now() > warm) before = settled_bytes();
     }
     return {};
-  }));
+  });
+  LB_RETURN_IF_ERROR(together);
   const std::uint64_t after = settled_bytes();
   const std::uint64_t growth = before != 0 && after > before ? after - before : 0;
   if (growth > kGrowthMax) return wrong(fmt::format("the process grows by {} KiB in the soak", growth >> 10U));

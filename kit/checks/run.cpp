@@ -82,14 +82,15 @@ Result<Finding> run_on_many_threads(Context& context) {
   LB_ASSIGN_OR_RETURN(const RawSample loaded, load_raw_sample(context));
   const unsigned threads = std::min(loaded.executable->active().config.requests, kThreadsMax);
   context.step(fmt::format("execute() on {} threads", threads));
-  LB_RETURN_IF_ERROR(on_threads(threads, [&](std::size_t thread) -> Status {
+  const Status together = on_threads(threads, [&](std::size_t thread) -> Status {
     std::mt19937 chance(context.options().seed + static_cast<std::uint32_t>(thread));
     for (int i = 0; i < kTimes; ++i) {
       LB_RETURN_IF_ERROR(run_raw(*loaded.executable, loaded.sample, chance, static_cast<std::int64_t>(thread) + 1,
                                  {.side_by_side = threads}));
     }
     return {};
-  }));
+  });
+  LB_RETURN_IF_ERROR(together);
   return passed(fmt::format("{} threads", threads));
 }
 

@@ -44,21 +44,23 @@ Result<Finding> live_side_by_side(Context& context) {
 Result<Finding> answer_many_threads(Context& context) {
   LB_ASSIGN_OR_RETURN(const RawDevice device, raw_device(context));
   context.step("devices() and available() on 8 threads");
-  LB_RETURN_IF_ERROR(on_threads(8, [&](std::size_t) -> Status {
+  const Status together = on_threads(8, [&](std::size_t) -> Status {
     for (int i = 0; i < 10; ++i) {
       LB_RETURN_IF_ERROR(device.state->available());
       LB_ASSIGN_OR_RETURN(const RawState::Listed listed, device.state->devices());
       if (listed.devices.empty()) return wrong("devices() lists none when several threads ask");
     }
     return {};
-  }));
+  });
+  LB_RETURN_IF_ERROR(together);
   LB_ASSIGN_OR_RETURN(const plugin::PluginPointer plugin, context.plugin());
   context.step("create() and destroy() on 8 threads");
-  LB_RETURN_IF_ERROR(on_threads(8, [&](std::size_t) -> Status {
+  const Status together_too = on_threads(8, [&](std::size_t) -> Status {
     for (int i = 0; i < 10; ++i)
       LB_RETURN_IF_ERROR(RawState::create(plugin, context.subject().settings()).status());
     return {};
-  }));
+  });
+  LB_RETURN_IF_ERROR(together_too);
   return passed();
 }
 
