@@ -28,11 +28,11 @@ namespace embedding = latebind::embedding;
 
 namespace {
 
-constexpr std::string_view kOpen = "lb_encoder_open";
+constexpr std::string_view kOpenEncoder = "lb_encoder_open";
 constexpr std::string_view kCompare = "lb_encoder_compare";
 
 core::Result<std::string> read_output_name(const char* name) {
-  if (name == nullptr) return api::misuse(fmt::format("{}: the name of an output is NULL", kOpen));
+  if (name == nullptr) return api::misuse(fmt::format("{}: the name of an output is NULL", kOpenEncoder));
   const auto known =
       core::words_of(embedding::output_kinds(), [](const embedding::OutputKind* kind) { return kind->name; });
   if (std::ranges::find(known, std::string_view(name)) != known.end()) return std::string(name);
@@ -52,7 +52,7 @@ core::Status read_encoder_options(const lb_encoder_options* given, embedding::Em
   for (std::size_t i = 0; i < read.output_count; ++i) {
     LB_ASSIGN_OR_RETURN(std::string name, read_output_name(read.outputs[i]));
     if (std::ranges::find(options.outputs, name) != options.outputs.end()) {
-      return api::misuse(fmt::format("{}: the output '{}' was given twice", kOpen, name));
+      return api::misuse(fmt::format("{}: the output '{}' was given twice", kOpenEncoder, name));
     }
     options.outputs.push_back(std::move(name));
   }
@@ -159,7 +159,7 @@ lb_code lb_encoder_open(const lb_runtime* runtime, const char* model_folder, con
                         const lb_encoder_options* options, const lb_call_options* call, lb_encoder** encoder) {
   return api::guarded_work([&]() -> core::Status {
     if (runtime == nullptr || model_folder == nullptr || encoder == nullptr) {
-      return api::misuse(fmt::format("{}: NULL was given", kOpen));
+      return api::misuse(fmt::format("{}: NULL was given", kOpenEncoder));
     }
     *encoder = nullptr;
     LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));

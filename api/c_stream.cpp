@@ -64,26 +64,27 @@ void set_results(lb_stream& stream, const embedding::VectorWindow& window) {
   }
 }
 
-constexpr std::string_view kOpen = "lb_stream_open";
+constexpr std::string_view kOpenStream = "lb_stream_open";
 
 }  // namespace
 
 lb_code lb_stream_open(const lb_encoder* encoder, const lb_encode_options* options, const lb_stream_options* windows,
                        lb_stream** stream) {
   return api::guarded([&]() -> core::Status {
-    if (encoder == nullptr || stream == nullptr) return api::misuse(fmt::format("{}: NULL was given", kOpen));
+    if (encoder == nullptr || stream == nullptr) return api::misuse(fmt::format("{}: NULL was given", kOpenStream));
     *stream = nullptr;
     LB_RETURN_IF_ERROR(api::check_made_here(encoder->made, "encoder"));
     LB_RETURN_IF_ERROR(core::check_not_ending());
-    LB_RETURN_IF_ERROR(api::check_input(*encoder, embedding::kTextInput, kOpen));
+    LB_RETURN_IF_ERROR(api::check_input(*encoder, embedding::kTextInput, kOpenStream));
     auto made = std::make_unique<lb_stream>();
     made->runtime = encoder->runtime;
     made->model = encoder->model;
     LB_ASSIGN_OR_RETURN(made->call, api::read_encode_options(options));
     LB_ASSIGN_OR_RETURN(const embedding::Encoder* const route, encoder->model->route_for(made->call.texts.role));
-    LB_ASSIGN_OR_RETURN(made->requested, api::find_requested(*route, made->call, kOpen));
+    LB_ASSIGN_OR_RETURN(made->requested, api::find_requested(*route, made->call, kOpenStream));
     for (const api::RequestedOutput& one : made->requested) {
-      if (one.request.rows != nullptr) return api::misuse(fmt::format("{}: rows are pulled with each window", kOpen));
+      if (one.request.rows != nullptr)
+        return api::misuse(fmt::format("{}: rows are pulled with each window", kOpenStream));
     }
     const auto names = std::views::transform(
         made->requested, [](const api::RequestedOutput& one) { return std::string(one.output->kind().name); });

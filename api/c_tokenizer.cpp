@@ -70,7 +70,7 @@ core::Status encode(std::string_view what, const lb_tokenizer* given, const lb_t
   return {};
 }
 
-core::Result<lb_tokenizer::Route> open(const embedding::Specification& model) {
+core::Result<lb_tokenizer::Route> open_route(const embedding::Specification& model) {
   LB_ASSIGN_OR_RETURN(auto opened, model.open_tokenizer());
   LB_ASSIGN_OR_RETURN(auto limits, embedding::text_limits(model, opened));
   return lb_tokenizer::Route{.tokenizer = std::make_shared<const embedding::Tokenizer>(std::move(opened)),
@@ -92,7 +92,7 @@ core::Result<std::unique_ptr<lb_tokenizer>> of_encoders(const embedding::Embedde
 // Opens the tokenizer of a model; of both routes if the model is a router.
 core::Result<std::unique_ptr<lb_tokenizer>> open_all(const std::filesystem::path& place) {
   LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place, latebind::app::folder_options()));
-  LB_ASSIGN_OR_RETURN(auto routes, folder.transform(open));
+  LB_ASSIGN_OR_RETURN(auto routes, folder.transform(open_route));
   return std::make_unique<lb_tokenizer>(lb_tokenizer{.model = folder.name(), .routes = std::move(routes)});
 }
 

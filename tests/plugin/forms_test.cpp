@@ -2,17 +2,17 @@
 #include <string>
 
 #include "backends/plugin/model_form.h"
-#include "tests/core/graph/graph_model.h"
-#include "tests/core/graph/random_encoder.h"
+#include "kit/networks/graph_model.h"
+#include "kit/networks/random_encoder.h"
 #include "tests/plugin/support.h"
 
 namespace latebind::plugin::testing {
 namespace {
 
 core::Model encoder_model() {
-  auto made = graph::testing::encoder({});
+  auto made = kit::encoder({});
   EXPECT_OK(made.status());
-  return graph::testing::model_of(*std::move(made), "small");
+  return kit::model_of(*std::move(made), "small");
 }
 
 TEST(FormsTest, ADeviceThatReadsGraphsGetsTheGraphAlone) {

@@ -25,8 +25,8 @@ void rename(std::string& file, std::string_view from, std::string_view to) {
 
 // For norms with another name, transformers leaves the tensor out and takes ones: other vectors, without an error.
 TEST(OldNamesTest, AreThoseOfLayerNormAlone) {
-  for (const auto& [norm, is_known] :
-       {std::pair{"distilbert.embeddings.LayerNorm", true}, std::pair{"distilbert.transformer.layer.0.sa_layer_norm", false}}) {
+  for (const auto& [norm, is_known] : {std::pair{"distilbert.embeddings.LayerNorm", true},
+                                       std::pair{"distilbert.transformer.layer.0.sa_layer_norm", false}}) {
     const testing::ScratchFolder scratch;
     scratch.copy_tiny_bert();
     const auto network = testing::data_folder() / "networks/distilbert";
