@@ -169,7 +169,9 @@ static lbb_code wrong_execute(lbb_executable* executable, const lbb_tensor* cons
 static void leaky_destroy_executable(lbb_executable* executable) {
   misbehave("destroy_executable");
   if (is("leak")) {
-    memset(malloc(1 << 20), 1, 1 << 20);
+    static void* volatile leaked;
+    leaked = malloc(1 << 20);
+    memset(leaked, 1, 1 << 20);
     return;
   }
   destroy_executable(executable);
