@@ -1,6 +1,7 @@
 #include "kit/run_graph.h"
 
 #include <cstdint>
+#include <stdexcept>
 #include <utility>
 
 namespace latebind::kit {
@@ -27,7 +28,10 @@ std::vector<Outcome> run_all(core::Executable& executable, const Inputs& inputs,
   std::vector<InputMemory> memory;
   std::vector<core::TensorView> views;
   for (const core::TensorInfo& info : executable.inputs()) {
-    const Array& array = inputs.at(info.name);
+    const auto found = inputs.find(info.name);
+    if (found == inputs.end())
+      throw std::logic_error("the loaded model has the input '" + info.name + "', which its graph does not have");
+    const Array& array = found->second;
     memory.emplace_back(info, array);
     views.push_back({nullptr, info.type, *core::Shape::make(array.shape), std::nullopt});
   }

@@ -20,7 +20,7 @@ namespace latebind::kit {
                                                           const core::RunOptions& options = {});
 
 // Whether the backend refuses a model properly: with kUnsupported and a reason that names an operator of the graph, one
-// of its members, an input or a weight. Backends that get the graph in another form need only give a reason.
+// of its members, an input, an output or a weight. Backends that get the graph in another form need only give a reason.
 [[nodiscard]] bool is_proper_refusal(const core::Status& status, const graph::Graph& graph, const core::Device& device);
 
 // Counts what a backend does with many graphs.

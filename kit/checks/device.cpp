@@ -19,6 +19,15 @@ using core::Result;
 using core::Status;
 
 Result<Finding> be_available(Context& context) {
+  if (context.subject().is_plugin()) {
+    // First without Latebind's host in between, so that the kit's host sees the calls.
+    LB_ASSIGN_OR_RETURN(const plugin::PluginPointer plugin, context.plugin());
+    context.step("create()");
+    LB_ASSIGN_OR_RETURN(const auto state, RawState::create(plugin, context.subject().settings()));
+    context.step("available()");
+    if (const Status status = state->available(); !status.ok()) return status.with_context("it is not available");
+    context.step("destroy()");
+  }
   LB_ASSIGN_OR_RETURN(core::Backend* const backend, context.backend());
   context.step("available()");
   if (const Status status = backend->available(); !status.ok()) return status.with_context("it is not available");

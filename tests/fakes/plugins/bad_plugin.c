@@ -1,5 +1,6 @@
 /* A plug-in with one fault, which the variable LATEBIND_TEST_FAULT names: the adder of examples/backend-plugin/ with
  * one thing changed. tests/kit/kit_test.py has the faults and what must be said about each. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdint.h>
 #include <time.h>
@@ -55,8 +56,9 @@ static lbb_code bad_create(const lbb_host* host, const lbb_pair* const* settings
 
 static void bad_destroy(lbb_backend* backend) {
   misbehave("destroy");
+  lbb_backend* volatile again = backend; /* which the compiler does not follow */
   destroy(backend);
-  if (is("free.twice")) free(backend);
+  if (is("free.twice")) free(again);
 }
 
 static lbb_code bad_available(lbb_backend* backend, lbb_error* error) {
@@ -167,7 +169,9 @@ static lbb_code wrong_execute(lbb_executable* executable, const lbb_tensor* cons
 static void leaky_destroy_executable(lbb_executable* executable) {
   misbehave("destroy_executable");
   if (is("leak")) {
-    memset(malloc(1 << 20), 1, 1 << 20);
+    static void* volatile leaked;
+    leaked = malloc(1 << 20);
+    memset(leaked, 1, 1 << 20);
     return;
   }
   destroy_executable(executable);
