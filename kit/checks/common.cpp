@@ -26,7 +26,8 @@ core::Result<Sample> first_taken(bool is_static, const Load& load) {
   for (Sample& sample : all) {
     const core::Status status = load(sample);
     if (status.ok()) return std::move(sample);
-    if (status.code() != core::StatusCode::kUnsupported) return status.with_context(fmt::format("{}: {}", sample.name, core::name_of(status.code())));
+    if (status.code() != core::StatusCode::kUnsupported)
+      return status.with_context(fmt::format("{}: {}", sample.name, core::name_of(status.code())));
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", sample.name, status.message());
   }
   return wrong(fmt::format("takes none of the kit's {} samples: {}", all.size(), reasons));
