@@ -144,8 +144,8 @@ TEST(ToyPluginTest, SeesThatNobodyWaitsWithoutALimit) {
 }
 
 TEST(ToyPluginTest, ARunThatDoesNotReturnIsAbandonedAndCounted) {
-  const auto release = reinterpret_cast<void (*)(int)>(test::symbol_of_loaded(TOY_PLUGIN, "toy_release"));
   const auto executable = load_in_mode("stuck", 1);
+  const auto release = reinterpret_cast<void (*)(int)>(test::symbol_of_loaded(TOY_PLUGIN, "toy_release"));
   ASSERT_NE(release, nullptr);
   release(0);
   core::RunOptions options;
