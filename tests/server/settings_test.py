@@ -8,9 +8,9 @@ import urllib.request
 import pytest
 from daemon import PROGRAM, TINY, Daemon, run_serve
 
-# Where settings come from, the family of those without a name, and the help itself.
+# Where settings come from, the families of those without a name, and the help itself.
 # --host and --port are one more address of --listen.
-NO_SETTINGS = {"--config", "--property", "--help", "--host", "--port"}
+NO_SETTINGS = {"--config", "--property", "--plugin", "--help", "--host", "--port"}
 
 # What a setting of some other form than true|false or N may be set to, by its key.
 VALUES = {
