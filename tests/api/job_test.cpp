@@ -78,9 +78,9 @@ TEST_F(JobInterfaceTest, EveryKindDescribesItself) {
     EXPECT_EQ(lb_job_wait(job, 60'000, nullptr), LB_OK);
     EXPECT_EQ(lb_job_result(job, nullptr), LB_INVALID_ARGUMENT) << kind.name;
   }
-  EXPECT_EQ(names, (std::set<std::string>{"backends", "backends_add", "backends_rm", "cache_clear", "cache_list", "cache_verify",
-                                          "compile", "devices", "doctor", "export", "find", "inspect", "pull", "unpack",
-                                          "verify", "warm"}));
+  EXPECT_EQ(names, (std::set<std::string>{"backends", "backends_add", "backends_rm", "cache_clear", "cache_list",
+                                          "cache_verify", "compile", "devices", "doctor", "export", "find", "inspect",
+                                          "pull", "unpack", "verify", "warm"}));
   auto kind = LB_INIT(lb_job_kind);
   EXPECT_EQ(lb_job_kind_at(lb_job_kind_count(), &kind), LB_INVALID_ARGUMENT);
 }
