@@ -21,7 +21,7 @@ std::string printable(std::string_view text, std::size_t size_max) {
 }
 
 std::string quoted(std::string_view text, std::size_t size_max) {
-  return "'" + printable(text, size_max) + "'";
+  return fmt::format("'{}'", printable(text, size_max));
 }
 
 }  // namespace latebind::core
