@@ -69,6 +69,14 @@ plugin::PluginSearch find_plugins(const core::BackendSettingTexts& texts) {
   return plugin::search_plugins(plugin_facts(texts), core::FileSystem::real());
 }
 
+core::Status with_nameless_plugins(const core::Status& unknown, const core::BackendSettingTexts& texts) {
+  const auto found = find_plugins(texts);
+  const auto nameless = std::ranges::find(found.entries, "", [](const auto& entry) { return entry.manifest.name; });
+  if (nameless == found.entries.end()) return unknown;
+  return {unknown.code(), fmt::format("{}; the manifest {} of a plug-in is left out, and `latebind backends` says why",
+                                      unknown.message(), nameless->file)};
+}
+
 plugin::FoundOptions plugin_options(const core::BackendSettingTexts& texts, std::string_view name) {
   plugin::FoundOptions options;
   options.trial.program = core::text_of(texts, kTrialProgram);

@@ -9,6 +9,7 @@
 #include "core/backend/backend_setting.h"
 #include "core/backend/child_command.h"
 #include "core/backend/registry.h"
+#include "core/status.h"
 
 namespace latebind::app {
 
@@ -17,6 +18,10 @@ namespace latebind::app {
 
 // Searches for manifests. Opens no library.
 [[nodiscard]] plugin::PluginSearch find_plugins(const core::BackendSettingTexts& texts);
+
+// Adds to the error for an unknown backend that there are manifests whose names are not known: those that cannot be
+// read, and those that are not trusted.
+[[nodiscard]] core::Status with_nameless_plugins(const core::Status& unknown, const core::BackendSettingTexts& texts);
 
 // How the plug-in of this name is opened.
 [[nodiscard]] plugin::FoundOptions plugin_options(const core::BackendSettingTexts& texts, std::string_view name);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/backends.h"
+#include "app/plugins.h"
 #include "core/cache/compile_cache.h"
 
 namespace latebind::app {
@@ -48,9 +49,10 @@ void LoadRequest::set_precisions(const std::vector<core::Precision>& precisions)
 
 core::Result<core::Placement> placement_of(const EffectiveSettings& settings, const core::Registry& registry) {
   auto placement = core::Placement::parse(settings.values().device, registry);
+  if (placement.ok()) return placement;
+  const core::Status status = with_nameless_plugins(placement.status(), settings.of_backends());
   const std::string& origin = settings.origin_of("device");
-  if (placement.ok() || origin.empty()) return placement;
-  return placement.status().with_context(origin);
+  return origin.empty() ? status : status.with_context(origin);
 }
 
 core::Result<LoadRequest> load_request(const EffectiveSettings& settings, const core::Registry& registry,

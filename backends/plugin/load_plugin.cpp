@@ -179,7 +179,12 @@ Result<PluginPointer> load_plugin(const std::filesystem::path& file, std::string
   library.leak();
   core::register_exit_mark();
   void* const symbol = library.symbol(LBB_ENTRY);
-  if (symbol == nullptr) return unusable(fmt::format("{} is not a plug-in: it does not export {}()", place, LBB_ENTRY));
+  if (symbol == nullptr) {
+    return unusable(
+        fmt::format("{0} is not a plug-in: it does not export {1}(), which a plug-in defines with LBB_EXPORT "
+                    "and, in C++, in extern \"C\"",
+                    place, LBB_ENTRY));
+  }
   const auto entry = reinterpret_cast<lbb_entry>(symbol);
   const lbb_table* table = nullptr;
   const Status entered = called(place, LBB_ENTRY, [&](lbb_error* error) { return entry(&host, &table, error); });

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/backends.h"
+#include "app/runtime.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/setting_flags.h"
@@ -91,10 +92,8 @@ Exit devices(const DevicesArguments& options) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("devices", settings.status().message());
   const core::Registry registry = app::make_registry(settings->of_backends());
-  auto placement = core::Placement::parse(settings->values().device, registry);
-  if (!placement.ok()) {
-    return misuse("devices", placement.status().with_context(settings->origin_of("device")).message());
-  }
+  const auto placement = app::placement_of(*settings, registry);
+  if (!placement.ok()) return misuse("devices", placement.status().message());
   const auto listing = app::list_devices(registry, options.virtual_too);
   std::optional<app::PlacementListing> explained;
   if (options.explain) {

@@ -167,6 +167,18 @@ def test_a_library_that_is_no_plug_in_is_a_reason(user):
     assert not (user.folder / "liblatebind.json").exists()
 
 
+def test_where_a_plug_in_is_missed_a_manifest_without_a_name_is_named(user):
+    place = user.install("moody.so", "moody")
+    place.write_text("{")
+    for device in ("moody", "moody:CPU"):
+        done = user.run("embed", TINY, "-", "--device", device, input="one\n")
+        assert done.returncode == 2 and "unknown" in done.stderr
+        assert f"the manifest {place} of a plug-in is left out, and `latebind backends` says why" in done.stderr
+    assert str(place) in user.run("devices", "--device", "moody").stderr
+    place.unlink()
+    assert "manifest" not in user.run("devices", "--device", "moody").stderr
+
+
 def test_a_library_of_another_name_than_its_manifest_is_refused(user):
     user.install("moody.so", "other")
     assert "is the plug-in 'moody', and its manifest says 'other'" in user.reason("other")
