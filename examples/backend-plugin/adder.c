@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef ADDER_VERSION /* CMakeLists.txt defines it. */
+#define ADDER_VERSION "1.0.0"
+#endif
 #define DEVICE "CPU"
 #define FULL_NAME "additions in a loop"
 
@@ -201,7 +204,7 @@ static lbb_code execute(lbb_executable* executable, const lbb_tensor* const* inp
 static const lbb_table kTable = {.struct_size = sizeof kTable,
                                  .abi = LBB_ABI,
                                  .name = "adder",
-                                 .version = "1.0.0",
+                                 .version = ADDER_VERSION,
                                  .maker = "Latebind's examples",
                                  .create = create,
                                  .destroy = destroy,

@@ -36,6 +36,7 @@ PROMISED = [
     "lib/cmake/latebind/latebindConfigVersion.cmake", "share/doc/latebind/LICENSE", "share/doc/latebind/NOTICES",
     "share/doc/latebind/README.md", "share/doc/latebind/CHANGELOG.md", "share/doc/latebind/copyright",
     "share/doc/latebind/docs/configuration.md", "share/doc/latebind/examples/embed.c",
+    "share/doc/latebind/examples/backend-plugin/adder.c",
     "share/doc/latebind/examples/nearest.cpp", "share/doc/latebind/examples/CMakeLists.txt", "lib/pkgconfig/latebind.pc",
     "share/doc/latebind/examples/executorch/embed.cpp",
     "share/doc/latebind/examples/executorch/CMakeLists.txt", "share/doc/latebind/docs/pte-format.md",
@@ -203,6 +204,10 @@ def test_its_cmake_package_builds_the_examples(unpacked, tmp_path):
     said = emulated(tmp_path / "build" / "embed_c", MODEL, "A man is eating food.", "A man is eating a piece of bread.",
                     "cpu", env=clean(tmp_path)).stdout
     assert re.match(r"0\.[78]\d+ by (openvino|native):CPU in f32", said), said
+    # The template of a plug-in is another project.
+    run("cmake", "-G", "Ninja", "-S", unpacked / "share/doc/latebind/examples/backend-plugin", "-B", tmp_path / "plugin",
+        f"-DCMAKE_PREFIX_PATH={unpacked}", *machine)
+    run("cmake", "--build", tmp_path / "plugin")
 
 
 def test_the_deb_says_what_it_is_and_what_it_needs(control, of_deb):
