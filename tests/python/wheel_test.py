@@ -3,8 +3,10 @@
 Vendors' packages and NumPy are linked into that environment rather than installed, since no network is needed then.
 """
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -197,6 +199,37 @@ def test_the_command_is_the_program(environment, tmp_path):
     assert release in run(environment / "bin" / "latebind", "--version", env=clean(tmp_path))
     assert release in run(environment / "bin" / "python", "-m", "latebind", "--version", env=clean(tmp_path))
     assert "openvino:CPU" in run(environment / "bin" / "latebind", "devices", env=clean(tmp_path))
+
+
+def test_the_wheel_of_a_plug_in_registers_itself(environment, tmp_path):
+    """The template of examples/backend-plugin/, in the environment where Latebind is, which is not activated."""
+    code = """
+import json, sys, latebind
+found = [one for one in latebind.backends() if one.name == "adder"]
+assert not any("libadder" in line for line in open("/proc/self/maps")), "it was opened by being listed"
+print(json.dumps([[one.state, one.reason, one.devices, one.source, one.file] for one in found]))
+"""
+
+    def listed():
+        return json.loads(run(environment / "bin" / "python", "-c", code, env=clean(tmp_path), cwd=tmp_path))
+
+    packaging = SOURCE / "build" / "runtime" / "packaging" / "bin" / "python"
+    project = tmp_path / "project"
+    shutil.copytree(SOURCE / "examples" / "backend-plugin", project)
+    shutil.copytree(SOURCE / "include", project / "include")
+    run(packaging, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, project)
+    [made] = tmp_path.glob("latebind_backend_adder-*.whl")
+    pip = [environment / "bin" / "python", "-m", "pip"]
+    assert listed() == []
+    run(*pip, "install", "--quiet", "--no-index", made)
+    try:
+        [(state, reason, devices, source, file)] = listed()
+        assert (state, reason, devices, source) == ("ready", "", ["adder:CPU"], "beside the Python package")
+        assert file == str(site_of(environment) / "latebind_backend_adder" / "latebind_backend.json")
+        assert "adder:CPU" in run(environment / "bin" / "latebind", "devices", env=clean(tmp_path))
+    finally:
+        run(*pip, "uninstall", "--quiet", "--yes", "latebind-backend-adder")
+    assert listed() == []
 
 
 def test_the_sources_have_all_that_a_build_needs(packages):
