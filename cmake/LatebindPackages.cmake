@@ -7,7 +7,7 @@ install(DIRECTORY docs/ DESTINATION ${documents}/docs COMPONENT documents FILES_
 # A sample project, installed unchanged.
 install(FILES examples/CMakeLists.txt examples/embed.c examples/job.c examples/nearest.cpp examples/stream.c
   examples/tokens.c examples/sentences.txt DESTINATION ${documents}/examples COMPONENT documents)
-install(DIRECTORY examples/backend-plugin DESTINATION ${documents}/examples COMPONENT documents)
+install(DIRECTORY examples/backend-plugin examples/backend-plugin-rust DESTINATION ${documents}/examples COMPONENT documents)
 install(FILES examples/executorch/embed.cpp examples/executorch/CMakeLists.txt DESTINATION ${documents}/examples/executorch
   COMPONENT documents)
 if(NOT WIN32)

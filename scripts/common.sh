@@ -80,6 +80,11 @@ build() {
   (cd "$root" && cmake --build --preset "$preset" --parallel "$jobs" "${targets[@]}")
 }
 
+# The Rust compiler of the distribution, which is older than most, or else the one in PATH.
+rust_compiler() {
+  if [ -x /usr/bin/rustc ]; then echo /usr/bin/rustc; else command -v rustc; fi
+}
+
 # with_progress LOG COMMAND…: runs a command with its output in LOG. On a terminal, a line shows the elapsed time and
 # the completed steps of ninja.
 with_progress() {
