@@ -1,4 +1,6 @@
-// Programs of an embedding model where native:CPU computes them: without any vendor, and after one.
+// Programs of an embedding model where native:CPU computes them, without any vendor and after one, or a plug-in does.
+#include <sys/utsname.h>
+
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -120,6 +122,55 @@ TEST_F(NativeTest, WhatItCannotComputeIsRefusedByName) {
   Module module(program({{"device", "native:CPU"}, {"input_shapes", "1x8,1x8"}}));
   EXPECT_EQ(module.load_method("forward"), et::Error::NotSupported);
   EXPECT_THAT(said(), HasSubstr("does not support static shapes"));
+}
+
+// Plug-ins of tests/found_plugins, whose manifests LATEBIND_BACKENDS names. What is remembered of them ends with the
+// test.
+class PluginTest : public NativeTest {
+ protected:
+  void SetUp() override {
+    NativeTest::SetUp();
+    fake.remove();
+    setenv("LATEBIND_BACKENDS", folder.path().c_str(), 1);
+    setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
+    install("twin", LATEBIND_TEST_TWIN_PLUGIN);
+    install("moody", LATEBIND_TEST_MOODY_PLUGIN);
+  }
+
+  void install(const std::string& name, const char* library) const {
+    utsname machine{};
+    uname(&machine);
+    std::ofstream(folder.path() / (name + ".json"))
+        << nlohmann::json{{"format", 1},
+                          {"name", name},
+                          {"library", library},
+                          {"contract", {{"least", 1}, {"most", 1}}},
+                          {"platform", std::string("linux-") + static_cast<const char*>(machine.machine)}};
+  }
+};
+
+TEST_F(PluginTest, ComputesAnEmbeddingModel) {
+  Module module(program({{"device", "twin:CPU"}, {"strict", "true"}}));
+  ASSERT_EQ(module.load_method("forward"), et::Error::Ok) << said();
+  EXPECT_EQ(get("active_device"), "twin:CPU");
+  expect_reference_vectors(module);
+}
+
+TEST_F(PluginTest, WhatItDoesNotTakeGoesOnToTheNextDevice) {
+  Module module(program({{"device", "moody,twin"}}));
+  ASSERT_EQ(module.load_method("forward"), et::Error::Ok) << said();
+  EXPECT_EQ(get("active_device"), "twin:CPU");
+  EXPECT_THAT(said(), HasSubstr("moody adds two inputs of f32"));
+  expect_reference_vectors(module);
+}
+
+TEST_F(PluginTest, OneThatCrashesIsAReasonAndTheHostLives) {
+  setenv("LATEBIND_FAKE_PLUGIN", "crash_in_load", 1);
+  Module module(program({{"device", "moody,twin"}}));
+  ASSERT_EQ(module.load_method("forward"), et::Error::Ok) << said();
+  EXPECT_EQ(get("active_device"), "twin:CPU");
+  EXPECT_THAT(said(), HasSubstr("crashed with signal 6 when it was tried in its own process"));
+  unsetenv("LATEBIND_FAKE_PLUGIN");
 }
 
 }  // namespace
