@@ -97,6 +97,38 @@ def test_a_model_that_it_does_not_take_goes_on_to_the_next_device(project, tmp_p
     assert "native:CPU, because adder:CPU: an input is not f32: 'input_ids'" in done.stderr
 
 
+@pytest.fixture(scope="module")
+def layers(tmp_path_factory, installed):
+    """The library of layers.c, compiled as it says itself."""
+    library = tmp_path_factory.mktemp("layers") / "liblayers.so"
+    run(os.environ["LATEBIND_TEST_C_COMPILER"], "-std=c11", "-O3", "-Wall", "-Wextra", "-Werror", "-fPIC",
+        "-fvisibility=hidden", "-shared", "-I", installed / "include", TEMPLATE / "layers.c", "-o", library, "-lm")
+    return library
+
+
+def test_layers_run_an_embedding_model(layers, tmp_path):
+    environment = clean(tmp_path)
+    assert "devices: layers:CPU" in latebind("backends", "add", layers, env=environment).stdout
+    vectors = {}
+    for device in ("layers:CPU", "native:CPU"):
+        said = latebind("embed", TINY, "-", "--device", device, "--precision", "f32", "--strict",
+                        input="one\ntwo words, and a third\n", env=environment).stdout
+        vectors[device] = [number for line in said.splitlines() for number in json.loads(line)["embedding"]]
+    assert len(vectors["layers:CPU"]) == 64
+    assert vectors["layers:CPU"] == pytest.approx(vectors["native:CPU"], abs=1e-5)
+
+
+@pytest.mark.skipif(not KIT, reason="the kit is not built")
+def test_layers_pass_the_kit(layers):
+    report = json.loads(run(f"{KIT}/latebind-conformance", layers, "--report", "json").stdout)
+    [device] = [each for each in report["devices"] if any(one["name"] == "operator.add" for one in each["checks"])]
+    passed = {one["name"] for one in device["checks"] if one["verdict"] == "passed"}
+    assert report["failed"] == 0
+    assert {f"operator.{name}" for name in (
+        "lookup", "position_lookup", "row_lookup", "add", "linear", "layer_norm", "activation", "attention", "pool",
+        "normalize")} <= passed
+
+
 def test_it_is_installed_where_latebind_looks(project, tmp_path):
     prefix = tmp_path / "prefix"
     run("cmake", "--install", project / "build", "--prefix", prefix)
