@@ -102,7 +102,7 @@ def layers(tmp_path_factory, installed):
     """The library of layers.c, compiled as it says itself."""
     library = tmp_path_factory.mktemp("layers") / "liblayers.so"
     run(os.environ["LATEBIND_TEST_C_COMPILER"], "-std=c11", "-O3", "-Wall", "-Wextra", "-Werror", "-fPIC",
-        "-fvisibility=hidden", "-shared", "-I", installed / "include", TEMPLATE / "layers.c", "-o", library, "-lm")
+        "-fvisibility=hidden", "-shared", "-I", installed / "include", TEMPLATE / "layers.c", TEMPLATE / "operators.c", "-o", library, "-lm")
     return library
 
 
