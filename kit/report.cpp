@@ -1,11 +1,10 @@
 #include "kit/report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 
 #include "core/json/value.h"
+#include "core/text/format_to.h"
 
 namespace latebind::kit {
 namespace {
