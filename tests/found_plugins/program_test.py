@@ -79,7 +79,7 @@ def test_a_crash_is_a_reason_and_costs_nobody_else(user, slot):
     mood = f"crash_in_{slot}"
     reason = user.reason("moody", mood=mood)
     assert "crashed with signal 6 when it was tried in its own process" in reason
-    assert "`latebind backends --retry`" in reason
+    assert "tried again when the library changes, after an hour, or at once by `latebind backends --retry`" in reason
     assert user.reason("twin", mood=mood) == ""
     # It is remembered, whatever it would do now.
     assert "minutes ago" in user.reason("moody")

@@ -84,8 +84,9 @@ ContactReport report_from(const Json& json) {
 
 // The error for a failure that is remembered.
 Status refusal(StatusCode code, std::string_view reason, std::string_view when) {
-  return {code, fmt::format("{} ({}it is tried again after an hour, or at once by `latebind backends --retry`)", reason,
-                            when)};
+  return {code, fmt::format("{} ({}it is tried again when the library changes, after an hour, or at once by `latebind "
+                            "backends --retry`)",
+                            reason, when)};
 }
 
 // One library's place in the memory.
