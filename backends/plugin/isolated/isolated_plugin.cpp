@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/plugin/host.h"
+#include "backends/plugin/isolated/call.h"
 #include "backends/plugin/isolated/forms.h"
 #include "backends/plugin/isolated/session.h"
 #include "core/log.h"
@@ -20,7 +21,6 @@ namespace {
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using SessionPointer = std::shared_ptr<Session>;
 
 // What stands for the plug-in's state.
 struct Backend {
@@ -51,71 +51,6 @@ Executable& of(lbb_executable* executable) {
   return *reinterpret_cast<Executable*>(executable);
 }
 
-// The error of this side in the plug-in's slot.
-lbb_code failed(lbb_error* error, const Status& status) {
-  return own_host().fail(error, code_of(status.code()), std::string(status.message()).c_str());
-}
-
-Status damaged() {
-  return breach("the process of the plug-in gave a damaged answer");
-}
-
-// Reads the beginning of an answer: the slot's outcome, and the plug-in's lines for the log.
-lbb_code outcome(Reader& said, lbb_error* error) {
-  const lbb_code code = said.code();
-  const char* const message = said.text();
-  const bool has_vendor = said.number() != 0;
-  const std::int64_t vendor_code = said.integer();
-  const char* const vendor_text = said.text();
-  const bool is_spoiled = said.number() != 0;
-  for (std::size_t left = said.count(); left > 0; --left) {
-    const std::int32_t level = said.code();
-    own_host().log(level, said.text());
-  }
-  if (!said.good()) return failed(error, damaged());
-  if (code == LBB_OK) return code;
-  if (has_vendor) own_host().fail_with_vendor(error, vendor_code, vendor_text);
-  if (is_spoiled) own_host().spoil(error);
-  return own_host().fail(error, code, message);
-}
-
-// A lane for as long as one call needs it. One whose answer did not come is not used again.
-class Call {
- public:
-  static Result<Call> in(const SessionPointer& session) {
-    LB_ASSIGN_OR_RETURN(auto lane, session->take());
-    return Call(session, std::move(lane));
-  }
-  Call(Call&&) noexcept = default;
-  Call& operator=(Call&&) = delete;
-  ~Call() {
-    if (lane_ && is_good_) session_->give_back(std::move(lane_));
-  }
-
-  lbb_code ask(const Writer& question, int file, const Patience& patience, std::unique_ptr<Reader>& said,
-               lbb_error* error) {
-    is_good_ = false;
-    auto answer = session_->ask(*lane_, question, file, patience);
-    if (!answer.ok()) return failed(error, answer.status());
-    is_good_ = true;
-    said = *std::move(answer);
-    return outcome(*said, error);
-  }
-  [[nodiscard]] Lane& lane() { return *lane_; }
-
- private:
-  Call(SessionPointer session, std::unique_ptr<Lane> lane) : session_(std::move(session)), lane_(std::move(lane)) {}
-  SessionPointer session_;
-  std::unique_ptr<Lane> lane_;
-  bool is_good_ = true;
-};
-
-lbb_code ask(const SessionPointer& session, const Writer& question, int file, const Patience& patience,
-             std::unique_ptr<Reader>& said, lbb_error* error) {
-  auto call = Call::in(session);
-  return call.ok() ? call->ask(question, file, patience, said, error) : failed(error, call.status());
-}
-
 Result<SessionPointer> Backend::living() {
   const core::MutexLock lock(mutex);
   if (session && !session->has_ended()) return session;
@@ -127,7 +62,7 @@ Result<SessionPointer> Backend::living() {
     LB_ASSIGN_OR_RETURN(made, Session::start(isolation.program, library, isolation.time, said));
     code = outcome(*said, &error);
   }
-  if (code == LBB_OK) code = ask(made, create, -1, {.time = isolation.time}, said, &error);
+  if (code == LBB_OK) code = ask_once(made, create, -1, {.time = isolation.time}, said, &error);
   if (code != LBB_OK) return status_of(code, error, name, "create");
   session = made;
   return made;
@@ -137,7 +72,7 @@ Result<SessionPointer> Backend::living() {
 lbb_code ask_living(lbb_backend* backend, const Writer& question, std::unique_ptr<Reader>& said, lbb_error* error) {
   const auto session = of(backend).living();
   if (!session.ok()) return failed(error, session.status());
-  return ask(*session, question, -1, {.time = of(backend).isolation.time}, said, error);
+  return ask_once(*session, question, -1, {.time = of(backend).isolation.time}, said, error);
 }
 
 Writer question_of(Ask ask) {
@@ -215,7 +150,7 @@ lbb_code send_model(lbb_backend* backend, Ask what, const lbb_model& model, cons
   const auto living = of(backend).living();
   if (!living.ok()) return failed(error, living.status());
   session = *living;
-  return ask(session, question, memory->descriptor(), {}, said, error);
+  return ask_once(session, question, memory->descriptor(), {}, said, error);
 }
 
 // Only the graph is asked about.
@@ -252,14 +187,14 @@ void destroy_executable(lbb_executable* executable) {
   question.number(owned->number);
   lbb_error error;
   std::unique_ptr<Reader> said;
-  static_cast<void>(ask(owned->session, question, -1, {}, said, &error));
+  static_cast<void>(ask_once(owned->session, question, -1, {}, said, &error));
 }
 
 lbb_code prepare(lbb_executable* executable, lbb_error* error) {
   Writer question = question_of(Ask::kPrepare);
   question.number(of(executable).number);
   std::unique_ptr<Reader> said;
-  return ask(of(executable).session, question, -1, {}, said, error);
+  return ask_once(of(executable).session, question, -1, {}, said, error);
 }
 
 // One run of an executable.
@@ -368,7 +303,7 @@ lbb_code execute(lbb_executable* executable, const lbb_tensor* const* inputs, si
 }
 
 // The table, with what the plug-in says about itself.
-Result<PluginPointer> read_about(Reader& about, const std::string& library) {
+Result<std::shared_ptr<Plugin>> read_about(Reader& about, const std::string& library) {
   lbb_error error;
   const lbb_code code = outcome(about, &error);
   if (code != LBB_OK) return status_of(code, error, library, LBB_ENTRY);
@@ -407,7 +342,7 @@ Result<PluginPointer> read_about(Reader& about, const std::string& library) {
     setting.most = about.integer();
   }
   if (!about.good() || !is_identifier(made->name)) return damaged();
-  return PluginPointer(std::move(made));
+  return made;
 }
 
 }  // namespace
@@ -417,8 +352,7 @@ Result<PluginPointer> load_isolated(const std::filesystem::path& library, std::s
   const std::string place = platform::path_to_utf8(library);
   std::unique_ptr<Reader> about;
   LB_ASSIGN_OR_RETURN(SessionPointer session, Session::start(isolation.program, place, isolation.time, about));
-  LB_ASSIGN_OR_RETURN(PluginPointer read, read_about(*about, place));
-  auto made = std::make_shared<Plugin>(*read);
+  LB_ASSIGN_OR_RETURN(const auto made, read_about(*about, place));
   made->file = library;
   made->digest = std::move(digest);
   // The first state gets the process that has described the plug-in, each later one a process of its own.
@@ -441,7 +375,7 @@ Result<PluginPointer> load_isolated(const std::filesystem::path& library, std::s
     }
     *backend = reinterpret_cast<lbb_backend*>(state.release());
   };
-  return PluginPointer(std::move(made));
+  return PluginPointer(made);
 }
 
 }  // namespace latebind::plugin
