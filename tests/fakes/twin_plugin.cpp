@@ -1,6 +1,6 @@
 // A built-in backend as a plug-in of another name: TWIN_NAME, of the backend in the namespace TWIN_OF. Whatever the
-// backend computes, its twin computes, too, except for runs that are told to fail: LATEBIND_FAKE_TWIN names a file, whose
-// word is what all runs do while it exists: crash, leave, hang or error.
+// backend computes, its twin computes, too, except for runs that are told to fail: LATEBIND_FAKE_TWIN names a file,
+// whose word is what all runs do while it exists: crash, leave, hang or error.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -53,7 +53,7 @@ lbb_code Call::ask(const Writer& question, int file, const Patience& patience, s
 }
 
 lbb_code ask_once(const SessionPointer& session, const Writer& question, int file, const Patience& patience,
-             std::unique_ptr<Reader>& said, lbb_error* error) {
+                  std::unique_ptr<Reader>& said, lbb_error* error) {
   auto call = Call::in(session);
   return call.ok() ? call->ask(question, file, patience, said, error) : failed(error, call.status());
 }
