@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from scene import SOURCE, TINY, User
+from scene import PROGRAM, SOURCE, TINY, User
 
 sys.path.append(str(SOURCE / "tests" / "server"))
 from daemon import Daemon, wait_for  # noqa: E402
@@ -106,6 +106,52 @@ def test_a_hang_is_answered_by_the_next_device(user, isolated):
     assert "native:CPU" in done.stderr and "hung: twin:CPU did not finish within 300 ms" in done.stderr
     strict = embed(user, "--device", "twin,native", "--run-timeout-ms", "300", "--strict", *isolated)
     assert strict.returncode == 1 and "hung: twin:CPU" in strict.stderr
+
+
+LIAR = """#!{python}
+import os, sys
+if sys.argv[1] != "hold-backend":
+    os.execv("{program}", ["{program}", *sys.argv[1:]])
+word = "{word}"
+number = lambda value: value.to_bytes(8, "little")
+# It was opened, without a message, vendor's text and lines for the log.
+good = number(0) * 7
+lies = {{
+    "leaves": b"",
+    "says half": number(100) + b"half",
+    "says too much": number(1 << 62),
+    "says nothing": number(0),
+    "counts too far": number(len(good)) + good[:-8] + number(1 << 60),
+    "has a text without an end": number(len(good) + 11) + good + number(3) + b"abc",
+    "has no name": number(len(good) + 200) + good + number(0) * 25,
+}}
+os.write(0, lies[word])
+if word == "leaves":
+    sys.exit(5)
+os.read(0, 1)
+"""
+
+
+@pytest.mark.parametrize("word, reason", [
+    ("leaves", "ended with exit status 5"),
+    ("says half", "ended"),
+    ("says too much", "the process of the plug-in"),
+    ("says nothing", "gave a damaged answer"),
+    ("counts too far", "gave a damaged answer"),
+    ("has a text without an end", "gave a damaged answer"),
+    ("has no name", "gave a damaged answer"),
+])
+def test_what_a_process_says_is_not_trusted(user, tmp_path, word, reason):
+    program = tmp_path / "latebind"
+    program.write_text(LIAR.format(python=sys.executable, program=PROGRAM, word=word))
+    program.chmod(0o755)
+    env = {"LATEBIND_TRIAL_PROGRAM": str(program)}
+    # It waits for the rest of what is half; the program's end is that of the process.
+    if word == "says half":
+        program.write_text(program.read_text().replace("os.read(0, 1)", "pass"))
+    assert reason in user.reason("twin", *ISOLATED, env=env)
+    done = user.run("embed", TINY, "-", "--device", "twin,native", *ISOLATED, env=env, input="one\n")
+    assert done.returncode == 0 and "native:CPU" in done.stderr, done.stderr
 
 
 def served(user, *arguments):
