@@ -34,7 +34,7 @@ constexpr core::BackendSetting kShared[] = {
     {kTrialProgram, core::kTrialVariable, "", "PATH",
      "The program `latebind`, which tries plug-ins and ONNX Runtime's plugin providers, and compiles with these, in "
      "separate processes. Empty: this program, or the one beside Latebind's library."},
-    {kIsolate, "LATEBIND_ISOLATE", "--isolate", "NAMES",
+    {kIsolate, kIsolateVariable, "--isolate", "NAMES",
      "Plug-ins that are kept in processes of their own, separated by commas; all for every one. A crash then costs the "
      "runs in that process and nothing else, and a run takes some microseconds longer (docs/plugins.md)."}};
 

@@ -14,6 +14,7 @@ namespace latebind::app {
 inline constexpr std::string_view kPluginPath = "backends.path";
 inline constexpr std::string_view kTrialProgram = "backends.trial_program";
 inline constexpr std::string_view kIsolate = "backends.isolate";
+inline constexpr const char* kIsolateVariable = "LATEBIND_ISOLATE";
 // Stands in it for all plug-ins.
 inline constexpr std::string_view kIsolateAll = "all";
 

@@ -17,6 +17,7 @@
 #include "backends/plugin/load_plugin.h"
 #include "core/log.h"
 #include "core/placement/placement_words.h"
+#include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
 #include "core/text/nearest_word.h"
 
@@ -73,9 +74,10 @@ plugin::OpenPlugin open_isolated(core::TrialOptions options) {
   };
 }
 
-// Whether the setting names the plug-in, or all of them.
+// Whether the setting, or in a host of the library the variable, names the plug-in or all of them.
 bool is_isolated(const core::BackendSettingTexts& texts, std::string_view name) {
-  const std::string names = core::text_of(texts, kIsolate);
+  std::string names = core::text_of(texts, kIsolate);
+  if (names.empty()) names = platform::trusted_environment(kIsolateVariable).value_or("");
   for (std::string_view rest = names; !rest.empty();) {
     const std::size_t end = std::min(rest.find(','), rest.size());
     const std::string_view one = rest.substr(0, end);

@@ -147,6 +147,35 @@ def test_a_forked_child_has_a_process_of_its_own_for_an_isolated_plug_in(user):
     assert python(user, FORKED, TINY) == {"child": 0, "same": True, "kept": [True]}
 
 
+UNLOADED = """
+import _ctypes, ctypes, json, os, sys
+from pathlib import Path
+children = Path(f"/proc/self/task/{os.getpid()}/children")
+seen = []
+for _ in range(3):
+    library = ctypes.CDLL(sys.argv[1])
+    runtime = ctypes.c_void_p()
+    assert library.lb_runtime_create(None, ctypes.byref(runtime)) == 0
+    devices = ctypes.c_void_p()
+    assert library.lb_device_list_create(runtime, 0, ctypes.byref(devices)) == 0
+    library.lb_device_list_destroy(devices)
+    seen.append(len(children.read_text().split()))
+    library.lb_runtime_destroy(runtime)
+    _ctypes.dlclose(library._handle)
+    seen.append(len(children.read_text().split()))
+print(json.dumps({"seen": seen, "twin": "native_twin.so" in Path("/proc/self/maps").read_text()}))
+"""
+
+
+@pytest.mark.parametrize("isolate", ["none", "twin"])
+def test_a_host_that_unloads_latebind_lives_on(user, isolate):
+    """A plug-in's library stays, as Latebind's own does; its process ends with the runtime."""
+    user.install("native_twin.so", "twin")
+    user.environment["LATEBIND_ISOLATE"] = isolate
+    kept = [0, 0] if isolate == "none" else [1, 0]
+    assert python(user, UNLOADED, BINARY / "lib" / "liblatebind.so") == {"seen": kept * 3, "twin": isolate == "none"}
+
+
 SIDE_BY_SIDE = """
 import json, sys
 import latebind
