@@ -13,6 +13,10 @@ namespace latebind::app {
 // Keys of settings that several backends share.
 inline constexpr std::string_view kPluginPath = "backends.path";
 inline constexpr std::string_view kTrialProgram = "backends.trial_program";
+inline constexpr std::string_view kIsolate = "backends.isolate";
+inline constexpr const char* kIsolateVariable = "LATEBIND_ISOLATE";
+// Stands in it for all plug-ins.
+inline constexpr std::string_view kIsolateAll = "all";
 
 // The names of the built-in backends, in order of preference.
 [[nodiscard]] std::vector<std::string_view> built_in_backends();

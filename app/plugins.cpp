@@ -11,9 +11,13 @@
 #include "app/backends.h"
 #include "app/settings.h"
 #include "backends/plugin/backend.h"
+#include "backends/plugin/isolated/isolated_plugin.h"
+#include "backends/plugin/isolated/serving.h"
+#include "backends/plugin/isolated/wire.h"
 #include "backends/plugin/load_plugin.h"
 #include "core/log.h"
 #include "core/placement/placement_words.h"
+#include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
 #include "core/text/nearest_word.h"
 
@@ -41,17 +45,46 @@ void warn_of_unknown(const core::Registry& registry, const core::BackendSettingT
   }
 }
 
-core::Result<plugin::OpenedPlugin> open_plugin(const std::string& library, const std::string& digest,
-                                               const plugin::PluginSettings& settings) {
-  LB_ASSIGN_OR_RETURN(auto loaded, plugin::load_plugin(platform::path_from_utf8(library), digest));
-  plugin::OpenedPlugin opened;
+core::Result<plugin::OpenedPlugin> opened(const plugin::PluginPointer& loaded, const plugin::PluginSettings& settings) {
+  plugin::OpenedPlugin made;
   for (const plugin::Setting& one : loaded->settings)
-    opened.settings.push_back({one.key, one.value, one.help});
+    made.settings.push_back({one.key, one.value, one.help});
   LB_RETURN_IF_ERROR(loaded->check(settings));
   plugin::PluginSource source{.name = loaded->name,
                               .open = [loaded]() -> core::Result<plugin::PluginPointer> { return loaded; }};
-  opened.backend = std::make_shared<plugin::PluginBackend>(std::move(source), settings);
-  return opened;
+  made.backend = std::make_shared<plugin::PluginBackend>(std::move(source), settings);
+  return made;
+}
+
+core::Result<plugin::OpenedPlugin> open_plugin(const std::string& library, const std::string& digest,
+                                               const plugin::PluginSettings& settings) {
+  LB_ASSIGN_OR_RETURN(auto loaded, plugin::load_plugin(platform::path_from_utf8(library), digest));
+  return opened(loaded, settings);
+}
+
+// Opens plug-ins in processes of their own.
+plugin::OpenPlugin open_isolated(core::TrialOptions options) {
+  return [options = std::move(options)](const std::string& library, const std::string& digest,
+                                        const plugin::PluginSettings& settings) -> core::Result<plugin::OpenedPlugin> {
+    plugin::Isolation isolation;
+    isolation.time = options.time;
+    LB_ASSIGN_OR_RETURN(isolation.program, core::trial_program(options));
+    LB_ASSIGN_OR_RETURN(auto loaded, plugin::load_isolated(platform::path_from_utf8(library), digest, isolation));
+    return opened(loaded, settings);
+  };
+}
+
+// Whether the setting, or in a host of the library the variable, names the plug-in or all of them.
+bool is_isolated(const core::BackendSettingTexts& texts, std::string_view name) {
+  std::string names = core::text_of(texts, kIsolate);
+  if (names.empty()) names = platform::trusted_environment(kIsolateVariable).value_or("");
+  for (std::string_view rest = names; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    const std::string_view one = rest.substr(0, end);
+    if (one == name || one == kIsolateAll) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
 }
 
 }  // namespace
@@ -95,11 +128,19 @@ core::ChildCommand contact_command() {
           }};
 }
 
+core::ChildCommand hold_command() {
+  static constexpr std::string_view kArguments[] = {"library"};
+  return {plugin::kHoldCommand, "Keeps a plug-in for the program that has started this process.", kArguments,
+          [](std::span<const std::string> arguments) -> std::string { plugin::hold_plugin(arguments[0]); }};
+}
+
 void add_plugins(core::Registry& registry, const core::BackendSettingTexts& texts) {
   for (plugin::PluginEntry& entry : find_plugins(texts).entries) {
     if (!entry.is_chosen) continue;
     auto options = plugin_options(texts, entry.manifest.name);
-    const auto status = registry.add(plugin::make_found_backend(std::move(entry), open_plugin, std::move(options)));
+    plugin::OpenPlugin open = open_plugin;
+    if (is_isolated(texts, entry.manifest.name)) open = open_isolated(options.trial);
+    const auto status = registry.add(plugin::make_found_backend(std::move(entry), std::move(open), std::move(options)));
     if (!status.ok()) core::log(core::LogLevel::kError, status.to_string());
   }
   warn_of_unknown(registry, texts);

@@ -29,6 +29,9 @@ namespace latebind::app {
 // The hidden command by which a child process makes first contact with a plug-in.
 [[nodiscard]] core::ChildCommand contact_command();
 
+// The hidden command of the process that keeps an isolated plug-in.
+[[nodiscard]] core::ChildCommand hold_command();
+
 // Adds the plug-ins that are found to the registry, behind what it has. Logs settings of plug-ins that are not there.
 void add_plugins(core::Registry& registry, const core::BackendSettingTexts& texts);
 

@@ -27,7 +27,11 @@ Result<StatePointer> State::create(PluginPointer plugin, const core::BackendSett
     list.push_back(&pair);
   }
   lbb_backend* handle = nullptr;
-  LB_RETURN_IF_ERROR(called(plugin->name, "create", [&](lbb_error* error) {
+  LB_RETURN_IF_ERROR(called(plugin->name, "create", [&](lbb_error* error) -> lbb_code {
+    if (plugin->create) {
+      plugin->create(list.data(), list.size(), &handle);
+      return LBB_OK;
+    }
     return plugin->slots.create(&own_host(), list.data(), list.size(), &handle, error);
   }));
   if (handle == nullptr) return breach(fmt::format("{} created no state, and reported no error", plugin->name));

@@ -10,12 +10,15 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "core/platform/child_process.h"
 #include "core/platform/child_watch.h"
+#include "core/platform/kept_child.h"
 #include "core/platform/os_error.h"
+#include "core/platform/process_generation.h"
 
 namespace latebind::platform {
 namespace {
@@ -86,15 +89,17 @@ class Plan {
     ::posix_spawnattr_destroy(&attributes_);
   }
 
+  // `input`: -1 for none.
   int spawn(pid_t& child, const std::filesystem::path& program, char* const* arguments, char* const* environment,
-            int output, int errors) {
+            int input, int output, int errors) {
     sigset_t none;
     sigset_t ignored;
     ::sigemptyset(&none);
     ::sigemptyset(&ignored);
     ::sigaddset(&ignored, SIGPIPE);  // this program may ignore both
     ::sigaddset(&ignored, SIGXFSZ);
-    int error = ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    int error = input < 0 ? ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+                          : ::posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
     if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
     if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
@@ -203,7 +208,7 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
   pid_t number = -1;
   Plan plan;
   if (const int error =
-          plan.spawn(number, program, words.data(), environment.data(), output.write.get(), errors.write.get());
+          plan.spawn(number, program, words.data(), environment.data(), -1, output.write.get(), errors.write.get());
       error != 0) {
     return no_child(program, error);
   }
@@ -225,6 +230,53 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
     outcome.number = child.number();
   }
   return outcome;
+}
+
+struct KeptChild::Parts {
+  Parts(OwnedFile end, pid_t number) : socket(std::move(end)), watch(number) {}
+  OwnedFile socket;
+  ChildWatch watch;
+  MadeIn made{};
+  std::optional<std::string> ended{};
+};
+
+Result<std::unique_ptr<KeptChild>> KeptChild::start(const std::filesystem::path& program,
+                                                    const std::vector<std::string>& arguments) {
+  LB_RETURN_IF_ERROR(check_path("start", program));
+  LB_ASSIGN_OR_RETURN(auto ends, connected_sockets());
+  std::vector<std::string> texts{program.string()};
+  texts.insert(texts.end(), arguments.begin(), arguments.end());
+  const auto words = pointers_to(texts);
+  pid_t number = -1;
+  Plan plan;
+  const int error =
+      plan.spawn(number, program, words.data(), ::environ, ends.second.get(), STDERR_FILENO, STDERR_FILENO);
+  if (error != 0) return no_child(program, error);
+  return std::unique_ptr<KeptChild>(new KeptChild(std::make_unique<Parts>(std::move(ends.first), number)));
+}
+
+KeptChild::KeptChild(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+KeptChild::~KeptChild() {
+  if (parts_->made.this_process()) static_cast<void>(end());
+}
+
+int KeptChild::socket() const {
+  return parts_->socket.get();
+}
+
+// A child that is ending already keeps its own end.
+std::string KeptChild::end() {
+  if (parts_->ended) return *parts_->ended;
+  parts_->watch.kill_group();
+  const auto state = parts_->watch.reap(kReapTimeMax);
+  ChildOutcome outcome;
+  outcome.end = state != ChildWatch::State::kEnded ? ChildOutcome::End::kUnknown
+                : parts_->watch.by_signal()        ? ChildOutcome::End::kSignal
+                                                   : ChildOutcome::End::kExited;
+  outcome.number = parts_->watch.number();
+  parts_->ended = describe(outcome);
+  return *parts_->ended;
 }
 
 bool ended_by_own_fault(const ChildOutcome& outcome) {

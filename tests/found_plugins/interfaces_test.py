@@ -105,6 +105,105 @@ def test_its_compiled_models_are_cached_and_bundled(user, tmp_path):
     assert user.json("run", bundle, "--device", "vino:CPU", "--strict", "--cache=false")["backend"] == "vino"
 
 
+FORKED = """
+import json, os, sys
+from pathlib import Path
+import latebind
+
+def kept():
+    found = []
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(place.read_text().rpartition(")")[2].split()[1]) == os.getpid():
+                found.append(b"hold-backend" in (place.parent / "cmdline").read_bytes())
+        except OSError:
+            continue
+    return found
+
+def opened():
+    return latebind.Embedder(sys.argv[1], device="twin:CPU", strict=True, **{"backends.isolate": "twin"})
+
+def in_child():
+    try:
+        embedder.encode(["one"])
+        return 1
+    except latebind.ForkedError:
+        pass
+    with opened() as own:
+        return 0 if own.encode(["one"]).tolist() == before and kept() == [True] else 2
+
+with opened() as embedder:
+    before = embedder.encode(["one"]).tolist()
+    child = os.fork()
+    if child == 0:
+        os._exit(in_child())
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(json.dumps({"child": ended, "same": before == embedder.encode(["one"]).tolist(), "kept": kept()}))
+"""
+
+
+def test_a_forked_child_has_a_process_of_its_own_for_an_isolated_plug_in(user):
+    user.install("native_twin.so", "twin")
+    assert python(user, FORKED, TINY) == {"child": 0, "same": True, "kept": [True]}
+
+
+UNLOADED = """
+import _ctypes, ctypes, json, os, sys
+from pathlib import Path
+children = Path(f"/proc/self/task/{os.getpid()}/children")
+seen = []
+for _ in range(3):
+    library = ctypes.CDLL(sys.argv[1])
+    runtime = ctypes.c_void_p()
+    assert library.lb_runtime_create(None, ctypes.byref(runtime)) == 0
+    devices = ctypes.c_void_p()
+    assert library.lb_device_list_create(runtime, 0, ctypes.byref(devices)) == 0
+    library.lb_device_list_destroy(devices)
+    seen.append(len(children.read_text().split()))
+    library.lb_runtime_destroy(runtime)
+    _ctypes.dlclose(library._handle)
+    seen.append(len(children.read_text().split()))
+print(json.dumps({"seen": seen, "twin": "native_twin.so" in Path("/proc/self/maps").read_text()}))
+"""
+
+
+@pytest.mark.parametrize("isolate", ["none", "twin"])
+def test_a_host_that_unloads_latebind_lives_on(user, isolate):
+    """A plug-in's library stays, as Latebind's own does; its process ends with the runtime."""
+    user.install("native_twin.so", "twin")
+    user.environment["LATEBIND_ISOLATE"] = isolate
+    kept = [0, 0] if isolate == "none" else [1, 0]
+    assert python(user, UNLOADED, BINARY / "lib" / "liblatebind.so") == {"seen": kept * 3, "twin": isolate == "none"}
+
+
+SIDE_BY_SIDE = """
+import json, sys
+import latebind
+model, isolate, *folders = sys.argv[1:]
+options = lambda folder: {"backends.path": folder + ",none", "backends.isolate": isolate}
+embedders = [latebind.Embedder(model, device="twin:CPU", **options(folder)) for folder in folders]
+vectors = [embedder.encode(["one", "two words"]).tolist() for embedder in embedders]
+print(json.dumps({
+    "devices": [embedder.attestation.device for embedder in embedders], "same": vectors[0] == vectors[1],
+    "libraries": [embedder.attestation.library_file for embedder in embedders]}))
+"""
+
+
+@pytest.mark.parametrize("isolate", ["none", "twin"])
+def test_two_versions_of_one_plug_in_run_side_by_side(user, tmp_path, isolate):
+    folders, libraries = [], []
+    for version in ("3.1", "3.2"):
+        library = tmp_path / version / "twin.so"
+        library.parent.mkdir()
+        # What follows the end of a library is not loaded.
+        library.write_bytes((PLUGINS / "native_twin.so").read_bytes() + version.encode())
+        folders.append(tmp_path / version / "manifests")
+        libraries.append(str(library))
+        user.install(library, "twin", folder=folders[-1])
+    assert python(user, SIDE_BY_SIDE, TINY, isolate, *folders) == {
+        "devices": ["twin:CPU", "twin:CPU"], "same": True, "libraries": libraries}
+
+
 IN_ONNXRUNTIME = """
 import ctypes, json, sys
 import numpy as np

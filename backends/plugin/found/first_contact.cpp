@@ -197,8 +197,8 @@ Trial try_in_child(const TrialOptions& options, const std::string& library, cons
 }
 
 // What the child does.
-Status contact(OpenPlugin open, const std::string& library, const std::string& name, const PluginSettings& settings,
-               ContactReport& report) {
+Status contact(const OpenPlugin& open, const std::string& library, const std::string& name,
+               const PluginSettings& settings, ContactReport& report) {
   LB_ASSIGN_OR_RETURN(auto opened, open(library, {}, settings));
   const auto& backend = opened.backend;
   report.settings = std::move(opened.settings);
@@ -256,7 +256,7 @@ Result<ContactReport> first_contact(const TrialOptions& options, const std::stri
   return std::move(trial.outcome);
 }
 
-std::string run_contact(OpenPlugin open, const std::string& library, const std::string& name,
+std::string run_contact(const OpenPlugin& open, const std::string& library, const std::string& name,
                         const std::string& settings) {
   const auto read = settings_from(settings);
   if (!read.ok()) return core::line_for_parent(read.status());

@@ -8,6 +8,7 @@
 // the plug-in: a signal from outside, a lack of memory. Thread-safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,10 +39,10 @@ struct OpenedPlugin {
   std::vector<SettingNote> settings;
 };
 
-// Opens a plug-in's library in this process, checks its table and the settings, and creates the backend. `digest` is
-// the library's SHA-256 if it is known, otherwise empty.
-using OpenPlugin = core::Result<OpenedPlugin> (*)(const std::string& library, const std::string& digest,
-                                                  const PluginSettings& settings);
+// Opens a plug-in's library, in this process or in one that is kept, checks its table and the settings, and creates the
+// backend. `digest` is the library's SHA-256 if it is known, otherwise empty.
+using OpenPlugin = std::function<core::Result<OpenedPlugin>(const std::string& library, const std::string& digest,
+                                                            const PluginSettings& settings)>;
 
 // What the child found.
 struct ContactReport {
@@ -71,7 +72,7 @@ inline constexpr std::string_view kAnyName = "*";
 
 // The child's side: the name of its command, and what it does, which returns the line for the parent.
 inline constexpr const char* kContactCommand = "try-backend";
-[[nodiscard]] std::string run_contact(OpenPlugin open, const std::string& library, const std::string& name,
+[[nodiscard]] std::string run_contact(const OpenPlugin& open, const std::string& library, const std::string& name,
                                       const std::string& settings);
 
 // The settings as the child receives them.

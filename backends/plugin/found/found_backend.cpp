@@ -25,7 +25,7 @@ class FoundBackend final : public core::Backend {
   using Inner = std::shared_ptr<core::Backend>;
 
   FoundBackend(PluginEntry entry, OpenPlugin open, FoundOptions options)
-      : entry_(std::move(entry)), open_(open), options_(std::move(options)) {}
+      : entry_(std::move(entry)), open_(std::move(open)), options_(std::move(options)) {}
 
   [[nodiscard]] std::string_view name() const override { return entry_.manifest.name; }
 
@@ -156,7 +156,7 @@ class FoundBackend final : public core::Backend {
 }  // namespace
 
 std::shared_ptr<core::Backend> make_found_backend(PluginEntry entry, OpenPlugin open, FoundOptions options) {
-  return std::make_shared<FoundBackend>(std::move(entry), open, std::move(options));
+  return std::make_shared<FoundBackend>(std::move(entry), std::move(open), std::move(options));
 }
 
 }  // namespace latebind::plugin
