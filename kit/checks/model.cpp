@@ -193,7 +193,7 @@ Result<Finding> describe_the_same_again(Context& context) {
                          again.config.device == first.device && again.config.threads == first.threads &&
                          again.inputs.size() == executable->active().inputs.size() &&
                          again.outputs.size() == executable->active().outputs.size() &&
-                         again.keeps_bytes == executable->active().keeps_bytes;
+                         again.releases_bytes == executable->active().releases_bytes;
     if (!is_same) return wrong("describe_executable() answers differently than after load()");
     context.step("execute()");
     LB_RETURN_IF_ERROR(run_raw(*executable, sample, chance, i + 1));

@@ -65,7 +65,7 @@ core::Result<std::unique_ptr<RawExecutable>> RawExecutable::load(std::shared_ptr
                                                   [&] { given = state->slots().describe_executable(handle); }));
   auto active = plugin::read_active(given, state->plugin());
   if (!active.ok()) return active.status().with_context("describe_executable()");
-  if (!active->keeps_bytes) model->end_bytes();
+  if (active->releases_bytes) model->end_bytes();
   return std::unique_ptr<RawExecutable>(
       new RawExecutable(std::move(state), std::move(model), handle, *std::move(active)));
 }
