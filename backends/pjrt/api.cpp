@@ -4,9 +4,10 @@
 
 #include <utility>
 
-#include "core/platform/digest.h"
+#include "core/cache/compile_entry.h"
 #include "core/platform/dynamic_library.h"
 #include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
 #include "core/text/one_line.h"
 #include "core/text/quote.h"
 
@@ -97,8 +98,8 @@ Result<std::shared_ptr<const Api>> Api::open(const std::filesystem::path& file) 
     return unusable(file, fmt::format("is no PJRT plug-in: it does not export {}()", abi::kEntry));
   const abi::Api* const table = get();
   LB_RETURN_IF_ERROR(check_table(table, file));
-  LB_ASSIGN_OR_RETURN(std::string digest, platform::sha256_hex_of_file(file));
-  const std::shared_ptr<const Api> api(new Api(table, file, std::move(digest)));
+  LB_ASSIGN_OR_RETURN(const platform::MappedFile bytes, platform::MappedFile::open(file));
+  const std::shared_ptr<const Api> api(new Api(table, file, core::payload_sum(bytes.bytes())));
   abi::NoArgs none;
   const Status initialized = api->call(Function::kPluginInitialize, none, Doing::kOpening);
   if (!initialized.ok()) return initialized.with_context(core::quoted(platform::path_to_utf8(file)));

@@ -25,7 +25,9 @@ class Api {
   Api& operator=(const Api&) = delete;
 
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
-  // The SHA-256 of the file, which identifies the plug-in: blobs have no version that can be relied on.
+  // The sum of the file's bytes (core/cache/compile_entry.h), which tells plug-ins apart: their versions do not. A
+  // cryptographic digest of 200 MB would make each start slow, and guard against nobody: who can choose the plug-in
+  // need not forge a blob.
   [[nodiscard]] const std::string& digest() const { return digest_; }
   // "0.115"
   [[nodiscard]] std::string version() const;

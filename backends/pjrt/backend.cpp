@@ -65,6 +65,18 @@ Status incompatible(std::string_view blob, std::string_view here) {
                 fmt::format("the blob was compiled for {}; here is {}: compile it again", blob, here));
 }
 
+// Devices of one plug-in and kind run each other's blobs.
+Status check_label(const BlobLabel& label, const PluginDevice& device, Precision precision) {
+  if (label.backend != kBackendName) return incompatible(label.backend, kBackendName);
+  const auto platform = [](std::string_view name) { return name.substr(0, name.find('.')); };
+  if (platform(label.device) != platform(device.name)) return incompatible(label.device, device.name);
+  const std::string version = version_of(*device.plugin.client);
+  if (label.runtime_version != version) return incompatible(label.runtime_version, version);
+  if (label.precision != precision) return incompatible(core::word_of(label.precision), core::word_of(precision));
+  const std::string here = compatibility_of(origin_of(device, precision));
+  return label.compatibility == here ? Status() : incompatible(label.compatibility, here);
+}
+
 core::ActiveConfig active_of(const PluginDevice& device, const CompileOptions& options, Precision precision) {
   core::ActiveConfig active;
   active.backend = kBackendName;
@@ -214,20 +226,17 @@ class PjrtBackend final : public core::Backend, public core::Blobs {
   }
 
   [[nodiscard]] Status check(const BlobLabel& label, std::string_view name, const CompileOptions& options) override {
-    if (label.backend != kBackendName) return incompatible(label.backend, kBackendName);
     LB_ASSIGN_OR_RETURN(const PluginDevice device, plugins_.device(name));
-    const Precision precision = precision_of(options.precision, device);
-    if (label.precision != precision) return incompatible(core::word_of(label.precision), core::word_of(precision));
-    const std::string here = compatibility_of(origin_of(device, precision));
-    return label.compatibility == here ? Status() : incompatible(label.compatibility, here);
+    return check_label(label, device, precision_of(options.precision, device));
   }
 
   [[nodiscard]] Result<std::unique_ptr<Executable>> load_blob(const Blob& blob, std::string_view name,
                                                               const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const PluginDevice device, plugins_.device(name));
     LB_RETURN_IF_ERROR(pjrt::check(options, device));
-    LB_ASSIGN_OR_RETURN(BlobContent content, read_blob(blob.bytes.bytes));
     const Precision precision = precision_of(options.precision, device);
+    LB_RETURN_IF_ERROR(check_label(blob, device, precision));
+    LB_ASSIGN_OR_RETURN(BlobContent content, read_blob(blob.bytes.bytes));
     const BlobOrigin here = origin_of(device, precision);
     if (content.origin != here) {
       return incompatible(

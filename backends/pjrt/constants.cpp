@@ -9,7 +9,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "backends/pjrt/stablehlo/network.h"
 #include "core/platform/random.h"
 #include "core/tensor/half.h"
 

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backends/pjrt/client.h"
+#include "backends/pjrt/stablehlo/network.h"
 #include "core/result.h"
 #include "core/threads/mutex.h"
 

@@ -148,6 +148,10 @@ static void* compile(void* args) {
   return fail(8, "Out of memory allocating 17 bytes");
 }
 
+#ifdef FAULT_ENTRY
+#define GetPjrtApi GetAnotherApi
+#endif
+
 EXPORT void* GetPjrtApi(void);
 EXPORT void* GetPjrtApi(void) {
 #ifdef FAULT_TABLE

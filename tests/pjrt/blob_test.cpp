@@ -90,7 +90,7 @@ TEST(BlobTest, AHeaderThatMakesNoSenseIsRefused) {
            {"\"offset\":0", "\"offset\":8"},
            {"\"size\":23", "\"size\":-1"},
            {"\"outputs\"", "\"ouTputs\""},
-           {"\"constants\":[", "\"constants\":\"["},
+           {"\"shape\":[2,5]", "\"shape\": 2.55"},
            {"{\"origin\"", "[\"origin\""}}) {
     const core::Status status = read_with(what, instead);
     EXPECT_EQ(status.code(), core::StatusCode::kIncompatibleBlob) << what << " " << instead;

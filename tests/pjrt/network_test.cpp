@@ -1,6 +1,7 @@
 // Graphs as StableHLO: what is an argument, what is refused, and what is asked of the compiler.
 #include "backends/pjrt/stablehlo/network.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::vector<core::Shape> kShapes{{3, 5}, {3, 5}};
+const std::vector<core::Shape> kThreeTexts{{3, 5}, {3, 5}};
 
 graph::Graph graph_of(const kit::SmallGraphOptions& options = {}) {
   auto graph = kit::small_graph(options);
@@ -29,7 +30,7 @@ graph::Graph graph_of(const kit::SmallGraphOptions& options = {}) {
 
 core::Result<Network> written(const kit::SmallGraphOptions& options = {},
                               core::Precision precision = core::Precision::kF32) {
-  return write_network(graph_of(options), kShapes, precision);
+  return write_network(graph_of(options), kThreeTexts, precision);
 }
 
 TEST(NetworkTest, HasInputsThenWeightsAsArguments) {
@@ -84,7 +85,8 @@ TEST(NetworkTest, RefusesWhatItCannotWrite) {
 }
 
 TEST(CheckedNumbersTest, RefusesIdsOutsideOfTheTable) {
-  const NetworkInput ids{.info = {.name = "ids"}, .ids_end = 7};
+  NetworkInput ids;
+  ids.ids_end = 7;
   const auto checked = [&](std::vector<std::int64_t> numbers, const std::int64_t* mask) {
     return checked_numbers(ids, numbers, mask);
   };
@@ -99,9 +101,10 @@ TEST(CheckedNumbersTest, RefusesIdsOutsideOfTheTable) {
 
 TEST(CheckedNumbersTest, RefusesMasksWithOtherNumbers) {
   const auto of = [](bool may_be_unattended, std::vector<std::int64_t> numbers) {
-    return checked_numbers({.info = {.name = "mask"}, .is_mask = true, .may_be_unattended = may_be_unattended}, numbers,
-                           nullptr)
-        .ok();
+    NetworkInput mask;
+    mask.is_mask = true;
+    mask.may_be_unattended = may_be_unattended;
+    return checked_numbers(mask, numbers, nullptr).ok();
   };
   EXPECT_TRUE(of(false, {1, 0}));
   EXPECT_FALSE(of(false, {2, 0}));
@@ -113,7 +116,7 @@ TEST(CheckedNumbersTest, RefusesMasksWithOtherNumbers) {
 TEST(ConstantsTest, WeightsAreConvertedExactly) {
   for (const core::ElementType type : {core::ElementType::kF16, core::ElementType::kBF16, core::ElementType::kF32}) {
     const graph::Graph graph = graph_of({.weights = type});
-    const auto network = write_network(graph, kShapes, core::Precision::kF32);
+    const auto network = write_network(graph, kThreeTexts, core::Precision::kF32);
     ASSERT_TRUE(network.ok());
     for (const NetworkConstant& constant : network->constants) {
       std::vector<std::byte> kept;

@@ -26,6 +26,8 @@ struct Refusal {
   std::string path;
   StatusCode code;
   std::string words;
+
+  friend std::ostream& operator<<(std::ostream& out, const Refusal& one) { return out << one.words; }
 };
 
 class RefusedPluginTest : public ::testing::TestWithParam<Refusal> {};
@@ -49,6 +51,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Refusal{"relative.so", StatusCode::kInvalidArgument, "relative.so"},
                       Refusal{LATEBIND_SOURCE_DIR, StatusCode::kLibraryUnusable, "folder"},
                       Refusal{LATEBIND_SOURCE_DIR "/README.md", StatusCode::kLibraryUnusable, "README.md"},
+                      Refusal{fake("ENTRY"), StatusCode::kLibraryUnusable, "is no PJRT plug-in"},
                       Refusal{fake("TABLE"), StatusCode::kLibraryUnusable, "returned null"},
                       Refusal{fake("SIZE"), StatusCode::kLibraryUnusable, "300 bytes, and 608 are needed"},
                       Refusal{fake("VERSION"), StatusCode::kLibraryUnusable, "0.40"},
