@@ -190,24 +190,29 @@ std::string write_blob(const BlobContent& content) {
     made["shape"] = Json(constant.dims);
     offset += aligned(constant.bytes.size());
   }
-  std::string text = header.dump();
-  // The parts begin at an aligned place of the whole.
-  text.append(aligned(kHeadSize + text.size()) - kHeadSize - text.size(), ' ');
+  std::vector<std::span<const std::byte>> parts{content.program};
+  for (const BlobConstant& constant : content.constants)
+    parts.push_back(constant.bytes);
+  return seal_blob(header.dump(), parts);
+}
 
+std::string seal_blob(std::string header, std::span<const std::span<const std::byte>> parts) {
+  // The parts begin at an aligned place of the whole.
+  header.append(aligned(kHeadSize + header.size()) - kHeadSize - header.size(), ' ');
+  std::size_t size = kHeadSize + header.size();
+  for (const std::span<const std::byte> part : parts)
+    size += aligned(part.size());
   std::string blob;
-  blob.reserve(kHeadSize + text.size() + offset);
+  blob.reserve(size);
   blob += kMagic;
   for (unsigned shift = 0; shift < 64; shift += 8)
-    blob += static_cast<char>((static_cast<std::uint64_t>(text.size()) >> shift) & 0xFFU);
+    blob += static_cast<char>((static_cast<std::uint64_t>(header.size()) >> shift) & 0xFFU);
   blob.append(kSumSize, '0');
-  blob += text;
-  const auto add = [&](std::span<const std::byte> bytes) {
-    blob.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    blob.append(aligned(bytes.size()) - bytes.size(), '\0');
-  };
-  add(content.program);
-  for (const BlobConstant& constant : content.constants)
-    add(constant.bytes);
+  blob += header;
+  for (const std::span<const std::byte> part : parts) {
+    blob.append(reinterpret_cast<const char*>(part.data()), part.size());
+    blob.append(aligned(part.size()) - part.size(), '\0');
+  }
   const std::string sum = core::payload_sum(bytes_of(blob).subspan(kHeadSize));
   std::ranges::copy(sum, blob.begin() + static_cast<std::ptrdiff_t>(kHeadSize - kSumSize));
   return blob;

@@ -47,6 +47,8 @@ struct BlobContent {
 };
 
 [[nodiscard]] std::string write_blob(const BlobContent& content);
+// Returns the blob with this header and these parts, whatever is in them.
+[[nodiscard]] std::string seal_blob(std::string header, std::span<const std::span<const std::byte>> parts);
 
 // Returns what is in a blob; spans refer to `bytes`. kIncompatibleBlob, with the reason, for anything that write_blob()
 // does not write.
