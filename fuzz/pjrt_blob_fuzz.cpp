@@ -1,8 +1,8 @@
 // Fuzzes blobs of pjrt. Whatever the bytes are, they are a blob that is the same when it is written and read again, or
 // are refused with a reason in one line.
 //
-// Changed bytes do not get beyond the sum. So bytes that do not begin like a blob are a header, up to the first NUL, and
-// its one part, and are sealed.
+// Changed bytes do not get beyond the sum. So bytes that do not begin like a blob are a header, up to the first NUL,
+// and its one part, and are sealed.
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -21,8 +21,7 @@ using core::StatusCode;
 namespace {
 
 Status unusable(const std::filesystem::path& file, std::string_view why) {
-  return Status(StatusCode::kLibraryUnusable,
-                fmt::format("{} {}", core::quoted(platform::path_to_utf8(file)), why));
+  return Status(StatusCode::kLibraryUnusable, fmt::format("{} {}", core::quoted(platform::path_to_utf8(file)), why));
 }
 
 // Checks the table before any function is called.
@@ -32,9 +31,8 @@ Status check_table(const abi::Api* table, const std::filesystem::path& file) {
     return unusable(file, fmt::format("has a table of {} bytes, and {} are needed: install a newer version of it",
                                       table->head.size, abi::kTableLeast));
   if (table->major != abi::kMajor || table->minor < abi::kMinorLeast)
-    return unusable(file,
-                    fmt::format("has version {}.{} of PJRT's interface, and Latebind knows {}.{} and later ones",
-                                table->major, table->minor, abi::kMajor, abi::kMinorLeast));
+    return unusable(file, fmt::format("has version {}.{} of PJRT's interface, and Latebind knows {}.{} and later ones",
+                                      table->major, table->minor, abi::kMajor, abi::kMinorLeast));
   for (std::size_t i = 0; abi::kTableLeast > offsetof(abi::Api, functions) + i * sizeof(void*); ++i) {
     switch (static_cast<Function>(i)) {
       case Function::kErrorDestroy:
@@ -94,8 +92,7 @@ Result<std::shared_ptr<const Api>> Api::open(const std::filesystem::path& file) 
   LB_ASSIGN_OR_RETURN(platform::DynamicLibrary library, platform::DynamicLibrary::open(file));
   library.leak();
   const auto get = reinterpret_cast<abi::GetApi>(library.symbol(abi::kEntry));
-  if (get == nullptr)
-    return unusable(file, fmt::format("is no PJRT plug-in: it does not export {}()", abi::kEntry));
+  if (get == nullptr) return unusable(file, fmt::format("is no PJRT plug-in: it does not export {}()", abi::kEntry));
   const abi::Api* const table = get();
   LB_RETURN_IF_ERROR(check_table(table, file));
   LB_ASSIGN_OR_RETURN(const platform::MappedFile bytes, platform::MappedFile::open(file));

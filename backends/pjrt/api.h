@@ -1,5 +1,6 @@
-// Api: an opened PJRT plug-in, whose functions are called with the exact sizes of their structs, and whose errors become
-// statuses. A plug-in stays in the process once it was opened, because its threads do. May be used from any thread.
+// Api: an opened PJRT plug-in, whose functions are called with the exact sizes of their structs, and whose errors
+// become statuses. A plug-in stays in the process once it was opened, because its threads do. May be used from any
+// thread.
 #pragma once
 
 #include <cstddef>

@@ -73,8 +73,10 @@ Status check_label(const BlobLabel& label, const PluginDevice& device, Precision
   const std::string version = version_of(*device.plugin.client);
   if (label.runtime_version != version) return incompatible(label.runtime_version, version);
   if (label.precision != precision) return incompatible(core::word_of(label.precision), core::word_of(precision));
+  // The compile cache keeps no such text: then the blob itself tells.
   const std::string here = compatibility_of(origin_of(device, precision));
-  return label.compatibility == here ? Status() : incompatible(label.compatibility, here);
+  return label.compatibility.empty() || label.compatibility == here ? Status()
+                                                                    : incompatible(label.compatibility, here);
 }
 
 core::ActiveConfig active_of(const PluginDevice& device, const CompileOptions& options, Precision precision) {
@@ -94,8 +96,8 @@ Result<std::unique_ptr<Executable>> executable_of(const PluginDevice& device, Lo
   const Client& client = *device.plugin.client;
   LB_ASSIGN_OR_RETURN(const std::size_t results, client.result_count(loaded.program));
   if (results != loaded.outputs.size())
-    return Status(StatusCode::kDeviceFailed, fmt::format("the compiled program has {} results instead of {}", results,
-                                                         loaded.outputs.size()));
+    return Status(StatusCode::kDeviceFailed,
+                  fmt::format("the compiled program has {} results instead of {}", results, loaded.outputs.size()));
   loaded.client = device.plugin.client;
   loaded.device = device.number;
   return std::unique_ptr<Executable>(
@@ -185,8 +187,9 @@ class PjrtBackend final : public core::Backend, public core::Blobs {
   }
 
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {
-    core::BackendDiagnosis diagnosis{.install_hint = "a Python package with a PJRT plug-in, such as jax-cuda13-pjrt or "
-                                                     "libtpu; then set plugin.pjrt.plugins to its library"};
+    core::BackendDiagnosis diagnosis{.install_hint =
+                                         "a Python package with a PJRT plug-in, such as jax-cuda13-pjrt or "
+                                         "libtpu; then set plugin.pjrt.plugins to its library"};
     diagnosis.search = plugins_.search();
     diagnosis.unavailable = plugins_.unavailable();
     return diagnosis;
@@ -200,7 +203,8 @@ class PjrtBackend final : public core::Backend, public core::Blobs {
     const auto network = std::make_shared<const Network>(std::move(compiled.network));
     const auto graph = model.graph()->graph;
     LB_ASSIGN_OR_RETURN(const std::string program, device.plugin.client->serialize(compiled.program));
-    LoadedProgram loaded{.program = std::move(compiled.program), .inputs = network->inputs, .outputs = network->outputs};
+    LoadedProgram loaded{
+        .program = std::move(compiled.program), .inputs = network->inputs, .outputs = network->outputs};
     for (const NetworkConstant& constant : network->constants) {
       std::vector<std::byte> kept;
       const std::span<const std::byte> bytes = bytes_of(constant, *graph, kept);
@@ -247,8 +251,8 @@ class PjrtBackend final : public core::Backend, public core::Blobs {
     LoadedProgram loaded{.inputs = std::move(content.inputs), .outputs = std::move(content.outputs)};
     LB_ASSIGN_OR_RETURN(loaded.program, device.plugin.client->load(content.program));
     for (const BlobConstant& constant : content.constants) {
-      LB_ASSIGN_OR_RETURN(SharedBuffer buffer, device.plugin.constants->get(device.number, constant.element,
-                                                                            constant.dims, constant.bytes));
+      LB_ASSIGN_OR_RETURN(SharedBuffer buffer,
+                          device.plugin.constants->get(device.number, constant.element, constant.dims, constant.bytes));
       loaded.constants.push_back(std::move(buffer));
     }
     core::ActiveConfig active = active_of(device, options, precision);

@@ -1,7 +1,7 @@
 // pjrt: drives accelerators through PJRT, the plug-in interface of JAX and XLA, without any vendor's header.
 //
-// The setting pjrt.plugins names the libraries. Each is opened at the first query and is one part with its own reason if
-// it cannot be used. A device is called by its platform: pjrt:CPU, pjrt:CUDA, pjrt:CUDA.1 for the second one. The
+// The setting pjrt.plugins names the libraries. Each is opened at the first query and is one part with its own reason
+// if it cannot be used. A device is called by its platform: pjrt:CPU, pjrt:CUDA, pjrt:CUDA.1 for the second one. The
 // backend computes from graphs with static shapes, which it writes as StableHLO. It is offered as a plug-in
 // (docs/pjrt.md) and may be used from any thread.
 #pragma once

@@ -67,8 +67,8 @@ Result<SharedBuffer> Constants::get(std::size_t device, Element element, const D
   const core::MutexLock lock(mutex_);
   if (auto known = buffers_[key].lock()) return known;
   std::erase_if(buffers_, [](const auto& each) { return each.second.expired(); });
-  LB_ASSIGN_OR_RETURN(OwnedBuffer uploaded, client_->upload(client_->devices()[device], bytes.data(), element, dims,
-                                                            Doing::kCompiling));
+  LB_ASSIGN_OR_RETURN(OwnedBuffer uploaded,
+                      client_->upload(client_->devices()[device], bytes.data(), element, dims, Doing::kCompiling));
   const auto made = std::make_shared<const OwnedBuffer>(std::move(uploaded));
   buffers_[key] = made;
   return SharedBuffer(made);

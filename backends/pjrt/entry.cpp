@@ -5,10 +5,8 @@
 namespace latebind::pjrt {
 namespace {
 
-constexpr table::Offer kOffer{.name = kBackendName,
-                              .version = LATEBIND_VERSION,
-                              .settings = kSettings,
-                              .make = configured_backend};
+constexpr table::Offer kOffer{
+    .name = kBackendName, .version = LATEBIND_VERSION, .settings = kSettings, .make = configured_backend};
 
 }  // namespace
 }  // namespace latebind::pjrt

@@ -49,14 +49,14 @@ Result<std::vector<std::int32_t>> checked_numbers(const NetworkInput& input, std
     const std::int64_t number = numbers[i];
     const bool is_padding = mask != nullptr && mask[i] == 0;
     const bool is_id = input.ids_end == 0 || is_padding || (number >= 0 && number < input.ids_end);
-    const bool is_of_mask = !input.is_mask || number == 0 || number == 1 ||
-                            (input.may_be_unattended && number == graph::kUnattended);
+    const bool is_of_mask =
+        !input.is_mask || number == 0 || number == 1 || (input.may_be_unattended && number == graph::kUnattended);
     if (!is_id || !is_of_mask)
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("the input {} has {} at place {}; it must be {}", core::quoted(input.info.name), number,
                                 i, is_id ? "0 or 1, as in a mask" : fmt::format("from 0 to {}", input.ids_end - 1)));
-    checked[i] = static_cast<std::int32_t>(std::clamp<std::int64_t>(
-        number, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
+    checked[i] = static_cast<std::int32_t>(std::clamp<std::int64_t>(number, std::numeric_limits<std::int32_t>::min(),
+                                                                    std::numeric_limits<std::int32_t>::max()));
   }
   return checked;
 }
@@ -93,9 +93,8 @@ Status PjrtExecutable::run(std::span<const TensorView> inputs, std::span<OutputT
     if (view.type == core::ElementType::kI64) {
       LB_ASSIGN_OR_RETURN(const std::size_t count, view.shape.element_count());
       const bool has_mask = mask != nullptr && view.shape == mask_shape;
-      LB_ASSIGN_OR_RETURN(checked,
-                          checked_numbers(loaded_->inputs[i], {static_cast<const std::int64_t*>(data), count},
-                                          has_mask ? mask : nullptr));
+      LB_ASSIGN_OR_RETURN(checked, checked_numbers(loaded_->inputs[i], {static_cast<const std::int64_t*>(data), count},
+                                                   has_mask ? mask : nullptr));
       data = checked.data();
       element = Element::kI32;
     }

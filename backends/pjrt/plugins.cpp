@@ -85,9 +85,8 @@ Result<std::vector<PluginDevice>> Plugins::devices() {
     const std::string word = word_of_platform(place.opened.client->platform());
     for (std::size_t i = 0; i < place.opened.client->devices().size(); ++i) {
       const std::size_t number = count[word]++;
-      devices.push_back({.name = number == 0 ? word : fmt::format("{}.{}", word, number),
-                         .plugin = place.opened,
-                         .number = i});
+      devices.push_back(
+          {.name = number == 0 ? word : fmt::format("{}.{}", word, number), .plugin = place.opened, .number = i});
     }
   }
   if (!devices.empty()) return devices;
@@ -106,7 +105,8 @@ Result<PluginDevice> Plugins::device(std::string_view name) {
     if (device.name == name) return device;
     names += (names.empty() ? "" : ", ") + device.name;
   }
-  return Status(StatusCode::kDeviceNotFound, fmt::format("pjrt has no device {}; it has {}", core::quoted(name), names));
+  return Status(StatusCode::kDeviceNotFound,
+                fmt::format("pjrt has no device {}; it has {}", core::quoted(name), names));
 }
 
 std::vector<core::UnavailablePart> Plugins::unavailable() {

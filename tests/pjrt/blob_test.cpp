@@ -79,19 +79,19 @@ core::Status read_with(const std::string& what, const std::string& instead) {
 
 TEST(BlobTest, AHeaderThatMakesNoSenseIsRefused) {
   EXPECT_TRUE(read_with("\"cpu\"", "\"CPU\"").ok());
-  for (const auto& [what, instead] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"\"bf16\"", "\"zf16\""},
-           {"\"f32\"", "\"i64\""},
-           {"\"i64\"", "\"f32\""},
-           {"[3,4]", "[3,5]"},
-           {"[3,4]", "[0,4]"},
-           {"\"size\":24", "\"size\":25"},
-           {"\"offset\":64", "\"offset\":63"},
-           {"\"offset\":0", "\"offset\":8"},
-           {"\"size\":23", "\"size\":-1"},
-           {"\"outputs\"", "\"ouTputs\""},
-           {"\"shape\":[2,5]", "\"shape\": 2.55"},
-           {"{\"origin\"", "[\"origin\""}}) {
+  for (const auto& [what, instead] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"\"bf16\"", "\"zf16\""},
+                                                                  {"\"f32\"", "\"i64\""},
+                                                                  {"\"i64\"", "\"f32\""},
+                                                                  {"[3,4]", "[3,5]"},
+                                                                  {"[3,4]", "[0,4]"},
+                                                                  {"\"size\":24", "\"size\":25"},
+                                                                  {"\"offset\":64", "\"offset\":63"},
+                                                                  {"\"offset\":0", "\"offset\":8"},
+                                                                  {"\"size\":23", "\"size\":-1"},
+                                                                  {"\"outputs\"", "\"ouTputs\""},
+                                                                  {"\"shape\":[2,5]", "\"shape\": 2.55"},
+                                                                  {"{\"origin\"", "[\"origin\""}}) {
     const core::Status status = read_with(what, instead);
     EXPECT_EQ(status.code(), core::StatusCode::kIncompatibleBlob) << what << " " << instead;
     EXPECT_EQ(status.message().find('\n'), std::string::npos);

@@ -97,9 +97,8 @@ Result<Network> NetworkWriter::write() && {
     LB_ASSIGN_OR_RETURN(const core::Shape shape, core::Shape::make(results.back().dims));
     network.outputs.push_back({.name = output.name, .type = core::ElementType::kF32, .shape = shape});
     if (results.back().element != Element::kF32)
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("pjrt gives no output in {}: {}", word_of(results.back().element),
-                                core::quoted(output.name)));
+      return Status(StatusCode::kUnsupported, fmt::format("pjrt gives no output in {}: {}",
+                                                          word_of(results.back().element), core::quoted(output.name)));
   }
   network.text = hlo_.finish(results);
   network.inputs = std::move(inputs_);

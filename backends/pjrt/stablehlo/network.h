@@ -24,9 +24,9 @@ namespace latebind::pjrt {
 
 // An input of a network, and what its numbers must be. The device does not check them.
 struct NetworkInput {
-  core::TensorInfo info;     // with a static shape
-  std::int64_t ids_end = 0;  // ids are from 0 to below this; 0: the input has no ids
-  bool is_mask = false;      // 1 for tokens, 0 for padding
+  core::TensorInfo info;           // with a static shape
+  std::int64_t ids_end = 0;        // ids are from 0 to below this; 0: the input has no ids
+  bool is_mask = false;            // 1 for tokens, 0 for padding
   bool may_be_unattended = false;  // a mask may have graph::kUnattended, too
 
   friend bool operator==(const NetworkInput& a, const NetworkInput& b) {

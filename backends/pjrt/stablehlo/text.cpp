@@ -246,14 +246,14 @@ Tensor HloText::dot(const Tensor& a, const DotDims& of_a, const Tensor& b, const
   };
   add_free(a, of_a);
   add_free(b, of_b);
-  return generic("stablehlo.dot_general", std::array{a, b}, std::move(dims), result,
-                 fmt::format("dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [{}], "
-                             "rhs_batching_dimensions = [{}], lhs_contracting_dimensions = [{}], "
-                             "rhs_contracting_dimensions = [{}]>, precision_config = [#stablehlo<precision {}>, "
-                             "#stablehlo<precision {}>]",
-                             fmt::join(of_a.batched, ", "), fmt::join(of_b.batched, ", "),
-                             fmt::join(of_a.contracted, ", "), fmt::join(of_b.contracted, ", "), precision_,
-                             precision_));
+  return generic(
+      "stablehlo.dot_general", std::array{a, b}, std::move(dims), result,
+      fmt::format("dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [{}], "
+                  "rhs_batching_dimensions = [{}], lhs_contracting_dimensions = [{}], "
+                  "rhs_contracting_dimensions = [{}]>, precision_config = [#stablehlo<precision {}>, "
+                  "#stablehlo<precision {}>]",
+                  fmt::join(of_a.batched, ", "), fmt::join(of_b.batched, ", "), fmt::join(of_a.contracted, ", "),
+                  fmt::join(of_b.contracted, ", "), precision_, precision_));
 }
 
 std::string HloText::finish(std::span<const Tensor> results) const {
@@ -267,7 +267,8 @@ std::string HloText::finish(std::span<const Tensor> results) const {
     types += (types.empty() ? "" : ", ") + type_of(result);
   }
   return fmt::format(
-      "module @latebind {{\n  func.func public @main({}) -> ({}) {{\n{}    \"func.return\"({}) : ({}) -> ()\n  }}\n}}\n",
+      "module @latebind {{\n  func.func public @main({}) -> ({}) {{\n{}    \"func.return\"({}) : ({}) -> ()\n  "
+      "}}\n}}\n",
       arguments, types, lines_, names, types);
 }
 

@@ -55,13 +55,11 @@ void NetworkWriter::add_biases(const graph::Attention& op, Scores& scores) {
       return;
     }
     const Tensor grouped = hlo_.reshape(biases, {op.key_heads, group, tokens, tokens});
-    scores.numbers =
-        hlo_.binary("add", scores.numbers, hlo_.broadcast(grouped, dims, {1, 3, scores.tokens, last}));
+    scores.numbers = hlo_.binary("add", scores.numbers, hlo_.broadcast(grouped, dims, {1, 3, scores.tokens, last}));
   };
   if (op.linear_bias) {
-    const Tensor distance =
-        hlo_.unary("stablehlo.abs", hlo_.binary("subtract", hlo_.iota(square, 0, Element::kF32),
-                                                hlo_.iota(square, 1, Element::kF32)));
+    const Tensor distance = hlo_.unary("stablehlo.abs", hlo_.binary("subtract", hlo_.iota(square, 0, Element::kF32),
+                                                                    hlo_.iota(square, 1, Element::kF32)));
     std::string key = "slopes";
     for (const float slope : op.linear_bias->slopes)
       key += fmt::format(" {}", slope);
@@ -75,9 +73,9 @@ void NetworkWriter::add_biases(const graph::Attention& op, Scores& scores) {
     for (std::int64_t t = 0; t < tokens; ++t)
       for (std::int64_t s = 0; s < tokens; ++s)
         buckets.push_back(static_cast<std::int32_t>(graph::bucket_of(*op.distance_bias, s - t)));
-    const Tensor which = table(fmt::format("buckets {} {}", op.distance_bias->table.shape[0],
-                                           op.distance_bias->farthest),
-                               square, std::move(buckets));
+    const Tensor which =
+        table(fmt::format("buckets {} {}", op.distance_bias->table.shape[0], op.distance_bias->farthest), square,
+              std::move(buckets));
     add(hlo_.transpose(hlo_.rows(wide(op.distance_bias->table), which), {2, 0, 1}));
   }
 }
@@ -112,7 +110,8 @@ Tensor NetworkWriter::write(const graph::Attention& op) {
     return {};
   }
   if (const char* const limit = too_long_for(op, tokens)) {
-    fail(Status(StatusCode::kShapeMismatch, fmt::format("texts have {} tokens, more than {} of attention", tokens, limit)));
+    fail(Status(StatusCode::kShapeMismatch,
+                fmt::format("texts have {} tokens, more than {} of attention", tokens, limit)));
     return {};
   }
   const auto headed = [&](graph::Value of, std::int64_t heads, bool turns) {
@@ -129,8 +128,8 @@ Tensor NetworkWriter::write(const graph::Attention& op) {
   scores.numbers = hlo_.binary("multiply", scores.numbers, static_cast<double>(op.scale));
   if (op.soft_cap) {
     const auto cap = static_cast<double>(*op.soft_cap);
-    scores.numbers = hlo_.binary(
-        "multiply", hlo_.unary("stablehlo.tanh", hlo_.binary("divide", scores.numbers, cap)), cap);
+    scores.numbers =
+        hlo_.binary("multiply", hlo_.unary("stablehlo.tanh", hlo_.binary("divide", scores.numbers, cap)), cap);
   }
   add_biases(op, scores);
 
@@ -138,8 +137,8 @@ Tensor NetworkWriter::write(const graph::Attention& op) {
   const Tensor counted = hlo_.select(is_allowed, scores.numbers, kExcluded);
   const std::size_t last = counted.last();
   const auto along = [&](const Tensor& x) { return hlo_.along(x, counted.dims, last); };
-  Tensor powers = hlo_.unary("stablehlo.exponential",
-                             hlo_.binary("subtract", counted, along(hlo_.maximum(counted, last))));
+  Tensor powers =
+      hlo_.unary("stablehlo.exponential", hlo_.binary("subtract", counted, along(hlo_.maximum(counted, last))));
   Tensor total;
   if (op.may_be_unattended) {
     // A token that may attend to none gets 0.

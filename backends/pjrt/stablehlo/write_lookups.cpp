@@ -56,12 +56,10 @@ Tensor NetworkWriter::write(const graph::PositionLookup& op) {
   // are far below 2^24.
   const Tensor is_token = hlo_.compare(ids, static_cast<double>(*op.padding), "NE");
   const Dims square{tokens, tokens};
-  const Tensor before =
-      hlo_.compare(hlo_.iota(square, 0, Element::kI32), hlo_.iota(square, 1, Element::kI32), "LE");
+  const Tensor before = hlo_.compare(hlo_.iota(square, 0, Element::kI32), hlo_.iota(square, 1, Element::kI32), "LE");
   const Tensor count = hlo_.dot(hlo_.convert(is_token, Element::kF32), {{ids.last()}},
                                 hlo_.convert(before, Element::kF32), {{0}}, Element::kF32);
-  const Tensor place =
-      hlo_.binary("add", hlo_.convert(count, Element::kI32), static_cast<double>(*op.padding));
+  const Tensor place = hlo_.binary("add", hlo_.convert(count, Element::kI32), static_cast<double>(*op.padding));
   const Tensor row = hlo_.select(is_token, place, static_cast<double>(*op.padding));
   return hlo_.convert(hlo_.rows(table, row), Element::kF32);
 }

@@ -71,9 +71,7 @@ Tensor NetworkWriter::write(const graph::RmsNorm& op) {
 Tensor NetworkWriter::activated(const Tensor& x, ActivationFunction function) {
   const auto times = [&](const Tensor& a, double b) { return hlo_.binary("multiply", a, b); };
   // x/2 · (1 + y)
-  const auto half = [&](const Tensor& y) {
-    return hlo_.binary("multiply", times(x, 0.5), hlo_.binary("add", y, 1));
-  };
+  const auto half = [&](const Tensor& y) { return hlo_.binary("multiply", times(x, 0.5), hlo_.binary("add", y, 1)); };
   switch (function) {
     case ActivationFunction::kGeluErf:
       return half(hlo_.unary("chlo.erf", times(x, std::numbers::sqrt2 / 2)));
@@ -124,8 +122,7 @@ Tensor NetworkWriter::write(const graph::Pool& op) {
     return divided(hlo_.sum(weighted, 1), hlo_.binary("maximum", hlo_.sum(shares, 1), kLeastCount));
   }
   const Tensor least = hlo_.binary("maximum", count, kLeastCount);
-  return divided(hlo_.sum(tokens, 1),
-                 op.mode == PoolingMode::kMeanSqrt ? hlo_.unary("stablehlo.sqrt", least) : least);
+  return divided(hlo_.sum(tokens, 1), op.mode == PoolingMode::kMeanSqrt ? hlo_.unary("stablehlo.sqrt", least) : least);
 }
 
 Tensor NetworkWriter::write(const graph::Normalize& op) {

@@ -5,7 +5,6 @@
 
 namespace latebind::pjrt {
 
-// x [..,I] · weightᵀ [O,I] -> f32 [..,O]
 Tensor NetworkWriter::product(const Tensor& x, const graph::Weight& of) {
   return hlo_.dot(hlo_.convert(x, narrow_), {{x.last()}}, weight(of, narrow_), {{1}}, Element::kF32);
 }
@@ -27,8 +26,7 @@ Tensor NetworkWriter::write(const graph::Convolution& op) {
   Tensor y;
   for (std::int64_t tap = 0; tap < taps; ++tap) {
     const Tensor one = hlo_.reshape(hlo_.slice(weights, 2, tap, 1), {outputs, inputs});
-    const Tensor part =
-        hlo_.dot(hlo_.slice(padded, 1, tap, x.dims[1]), {{2}}, one, {{1}}, Element::kF32);
+    const Tensor part = hlo_.dot(hlo_.slice(padded, 1, tap, x.dims[1]), {{2}}, one, {{1}}, Element::kF32);
     y = tap == 0 ? part : hlo_.binary("add", y, part);
   }
   return op.bias ? hlo_.binary("add", y, wide(*op.bias)) : y;
@@ -74,8 +72,7 @@ Tensor NetworkWriter::write(const graph::Experts& op) {
   const Tensor is_chosen = hlo_.compare(better, static_cast<double>(op.chosen), "LT");
   const Tensor most = hlo_.along(hlo_.maximum(router, last - 1), router.dims, last - 1);
   const Tensor powers = hlo_.unary("stablehlo.exponential", hlo_.binary("subtract", router, most));
-  const Tensor shares =
-      hlo_.binary("divide", powers, hlo_.along(hlo_.sum(powers, last - 1), router.dims, last - 1));
+  const Tensor shares = hlo_.binary("divide", powers, hlo_.along(hlo_.sum(powers, last - 1), router.dims, last - 1));
 
   const Tensor inner = activated(product(x, op.wide), op.function);  // [.., E·F]
   Dims grouped = router.dims;

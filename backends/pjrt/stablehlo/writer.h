@@ -70,7 +70,7 @@ class NetworkWriter {
   // [B,T], true for tokens that others attend to.
   Tensor attended(graph::Value mask);
   Tensor activated(const Tensor& x, graph::ActivationFunction function);
-  // Divides each row of the last dimension by a norm; `squares` has the sum of squares of each.
+  // x [..,I] · weightᵀ [O,I] -> f32 [..,O]
   Tensor product(const Tensor& x, const graph::Weight& weight);
   // Notes that the value, which must be an input, has ids below `end`, or is a mask.
   void expect_ids(graph::Value ids, std::int64_t end);
@@ -85,7 +85,6 @@ class NetworkWriter {
   std::vector<Tensor> values_;
   std::vector<NetworkInput> inputs_;
   std::map<std::uint32_t, std::size_t> input_numbers_;  // of nodes
-  // Arguments must be declared in their order, but inputs come first: see write().
   std::map<std::string, std::size_t, std::less<>> known_constants_;
   std::vector<NetworkConstant> constants_;
   std::vector<Tensor> constant_values_;

@@ -64,6 +64,15 @@ TEST_P(BlobsTest, AreRefusedByAnotherPluginFromTheirLabelAlone) {
   EXPECT_THAT(loaded.to_string(), ::testing::HasSubstr("compile it again"));
 }
 
+// As the compile cache gives them back.
+TEST_P(BlobsTest, NeedNoCompatibilityTextInTheirLabel) {
+  blob_.compatibility.clear();
+  EXPECT_TRUE(core::check_blob(*backend_, blob_, "CPU", kThreeTexts).ok());
+  const auto loaded = core::load_blob(*backend_, blob_, "CPU", {});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ((*loaded)->inputs()[0].shape, kThreeTexts.input_shapes[0]);
+}
+
 TEST_P(BlobsTest, ForOtherShapesAreRefused) {
   const core::CompileOptions other{.input_shapes = {{3, 6}, {3, 6}}};
   EXPECT_EQ(core::load_blob(*backend_, blob_, "CPU", other).status().code(), StatusCode::kIncompatibleBlob);

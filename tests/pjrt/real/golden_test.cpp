@@ -72,7 +72,8 @@ TEST_P(GoldenVectorsTest, AreCloseInHalfThePrecision) {
   EXPECT_GE(least_cosine(found, wanted), 0.9995);
 }
 
-INSTANTIATE_TEST_SUITE_P(Vendors, GoldenVectorsTest, ::testing::Values(kNewer, kOlder), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Vendors, GoldenVectorsTest, ::testing::Values(kNewer, kOlder),
+                         ::testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace latebind::pjrt::testing

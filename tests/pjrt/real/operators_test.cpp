@@ -46,7 +46,8 @@ TEST_P(OperatorsTest, ComputeWhatTheReferenceComputes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Vendors, OperatorsTest, ::testing::Values(kNewer, kOlder), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Vendors, OperatorsTest, ::testing::Values(kNewer, kOlder),
+                         ::testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace latebind::pjrt::testing
