@@ -42,6 +42,30 @@ Tensor NetworkWriter::turned(const graph::Rotary& rotary, const Tensor& x) {
                           hlo_.binary("add", times(b, c), times(a, s)), 3);
 }
 
+Tensor NetworkWriter::distance_products(const graph::Disentangled& terms, graph::Value rows_of, const Tensor& x,
+                                        bool is_reversed) {
+  const std::int64_t texts = x.dims[0];
+  const std::int64_t tokens = x.dims[1];
+  const std::int64_t heads = x.dims[2];
+  const std::int64_t distances = 2 * tokens - 1;
+  std::vector<std::int32_t> numbers;
+  for (std::int64_t i = 0; i < distances; ++i) {
+    const std::int64_t distance = is_reversed ? i - (tokens - 1) : tokens - 1 - i;
+    numbers.push_back(static_cast<std::int32_t>(graph::row_of(terms, distance)));
+  }
+  const Tensor which = table(fmt::format("rows {} {} {}", terms.span, terms.farthest.value_or(0), is_reversed),
+                             {distances}, std::move(numbers));
+  const Tensor rows =
+      hlo_.convert(hlo_.reshape(hlo_.rows(value(rows_of), which), {distances, heads, x.dims[3]}), narrow_);
+  const Tensor all = hlo_.dot(x, {{3}, {2}}, rows, {{2}, {1}}, Element::kF32);  // [heads,B,T,2T-1]
+  // Token s of row t is at s - t + T-1. With one column more, that is t(2T-1) + s + T-1 in the row-major order: rows of
+  // 2T-1 numbers again, each of which begins with its T tokens.
+  const Tensor flat = hlo_.reshape(hlo_.pad(all, 3, 0, 1), {heads, texts, 2 * tokens * tokens});
+  const Tensor shifted = hlo_.slice(flat, 2, tokens - 1, tokens * distances);
+  const Tensor square = hlo_.slice(hlo_.reshape(shifted, {heads, texts, tokens, distances}), 3, 0, tokens);
+  return is_reversed ? hlo_.transpose(square, {1, 0, 3, 2}) : hlo_.transpose(square, {1, 0, 2, 3});
+}
+
 void NetworkWriter::add_biases(const graph::Attention& op, Scores& scores) {
   const Dims& dims = scores.numbers.dims;
   const std::int64_t tokens = dims.back();
@@ -105,10 +129,6 @@ Tensor NetworkWriter::write(const graph::Attention& op) {
   const std::int64_t tokens = whole[1];
   const std::int64_t width = whole[2] / op.heads;
   const std::int64_t group = op.heads / op.key_heads;
-  if (op.disentangled) {
-    fail(Status(StatusCode::kUnsupported, "pjrt does not compute attention with 'disentangled' scores"));
-    return {};
-  }
   if (const char* const limit = too_long_for(op, tokens)) {
     fail(Status(StatusCode::kShapeMismatch,
                 fmt::format("texts have {} tokens, more than {} of attention", tokens, limit)));
@@ -125,6 +145,13 @@ Tensor NetworkWriter::write(const graph::Attention& op) {
   const Tensor content = headed(op.value, op.key_heads, false);
 
   Scores scores{hlo_.dot(query, {{query.last()}, {0, 2}}, key, {{3}, {0, 2}}, Element::kF32), 2};
+  if (op.disentangled) {
+    const graph::Disentangled& terms = *op.disentangled;
+    if (terms.keys)
+      scores.numbers = hlo_.binary("add", scores.numbers, distance_products(terms, *terms.keys, query, false));
+    if (terms.queries)
+      scores.numbers = hlo_.binary("add", scores.numbers, distance_products(terms, *terms.queries, key, true));
+  }
   scores.numbers = hlo_.binary("multiply", scores.numbers, static_cast<double>(op.scale));
   if (op.soft_cap) {
     const auto cap = static_cast<double>(*op.soft_cap);

@@ -56,6 +56,9 @@ class NetworkWriter {
     Tensor numbers;
     std::size_t tokens;  // the place of T of the queries; T of the keys is the last one
   };
+  // Products of each token's `x` [B,T,heads,w] with the rows of `rows_of` for its distances to all tokens ->
+  // [B,heads,T,T]. The distance to token s is t - s, or s - t if `is_reversed`.
+  Tensor distance_products(const graph::Disentangled& terms, graph::Value rows_of, const Tensor& x, bool is_reversed);
   void add_biases(const graph::Attention& op, Scores& scores);
   Tensor allowed(const graph::Attention& op, const Scores& scores);
 
