@@ -32,7 +32,8 @@ bool is_same(const latebind::pjrt::BlobConstant& a, const latebind::pjrt::BlobCo
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace latebind;
+  namespace core = latebind::core;
+  namespace pjrt = latebind::pjrt;
   std::string blob(reinterpret_cast<const char*>(data), size);
   if (!blob.starts_with("LBPJRT")) {
     const std::size_t end = std::min(blob.find('\0'), blob.size());

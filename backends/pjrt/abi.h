@@ -22,11 +22,11 @@ struct Head {
 
 struct Api {
   Head head;
-  std::size_t version_size;
-  void* version_extensions;
-  int major;
-  int minor;
-  void* functions[1];  // as many as head.size says
+  std::size_t version_size = 0;
+  void* version_extensions = nullptr;
+  int major = 0;
+  int minor = 0;
+  void* functions[1] = {};  // as many as head.size says
 };
 static_assert(offsetof(Api, major) == 32 && offsetof(Api, functions) == 40);
 
@@ -130,16 +130,16 @@ struct CountArgs {
   Spare spare;
 };
 
-enum class ValueType : int { kText = 0, kI64 = 1, kFloat = 3, kBool = 4 };
+enum class ValueType : int { kText = 0, kBool = 4 };
 struct NamedValue {
   Head head;
   const char* name = nullptr;
   std::size_t name_size = 0;
   ValueType type = ValueType::kText;
-  union {
+  union Value {
     const char* text = nullptr;
     bool truth;
-  };
+  } value{};
   std::size_t count = 1;  // characters of a text, otherwise 1
 };
 static_assert(sizeof(NamedValue) == 56);  // in arrays: no spare

@@ -27,12 +27,14 @@ Status unusable(const std::filesystem::path& file, std::string_view why) {
 // Checks the table before any function is called.
 Status check_table(const abi::Api* table, const std::filesystem::path& file) {
   if (table == nullptr) return unusable(file, fmt::format("gives no table: {}() returned null", abi::kEntry));
-  if (table->head.size < abi::kTableLeast)
+  if (table->head.size < abi::kTableLeast) {
     return unusable(file, fmt::format("has a table of {} bytes, and {} are needed: install a newer version of it",
                                       table->head.size, abi::kTableLeast));
-  if (table->major != abi::kMajor || table->minor < abi::kMinorLeast)
+  }
+  if (table->major != abi::kMajor || table->minor < abi::kMinorLeast) {
     return unusable(file, fmt::format("has version {}.{} of PJRT's interface, and Latebind knows {}.{} and later ones",
                                       table->major, table->minor, abi::kMajor, abi::kMinorLeast));
+  }
   for (std::size_t i = 0; abi::kTableLeast > offsetof(abi::Api, functions) + i * sizeof(void*); ++i) {
     switch (static_cast<Function>(i)) {
       case Function::kErrorDestroy:
@@ -160,7 +162,7 @@ Status Api::wait(abi::Event* event, Doing doing) const {
   if (event == nullptr) return {};
   abi::DoneArgs args;
   args.handle = event;
-  const Status status = call(Function::kEventAwait, args, doing);
+  Status status = call(Function::kEventAwait, args, doing);
   free(Function::kEventDestroy, event);
   return status;
 }

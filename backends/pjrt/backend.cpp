@@ -32,12 +32,14 @@ Status check(const CompileOptions& options, const PluginDevice& device) {
   LB_RETURN_IF_ERROR(core::check_counts(options));
   if (options.precision == Precision::kInt8)
     return Status(StatusCode::kUnsupported, "pjrt computes in f32, bf16 and f16, but int8 was requested");
-  if (options.threads != 0)
+  if (options.threads != 0) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("pjrt:{} chooses its threads itself; {} were requested", device.name, options.threads));
-  if (!options.properties.empty())
+  }
+  if (!options.properties.empty()) {
     return Status(StatusCode::kUnsupported, fmt::format("pjrt has no property {}; it has no properties",
                                                         core::quoted(options.properties.begin()->first)));
+  }
   return {};
 }
 
@@ -95,9 +97,10 @@ Result<std::unique_ptr<Executable>> executable_of(const PluginDevice& device, Lo
                                                   core::ActiveConfig active) {
   const Client& client = *device.plugin.client;
   LB_ASSIGN_OR_RETURN(const std::size_t results, client.result_count(loaded.program));
-  if (results != loaded.outputs.size())
+  if (results != loaded.outputs.size()) {
     return Status(StatusCode::kDeviceFailed,
                   fmt::format("the compiled program has {} results instead of {}", results, loaded.outputs.size()));
+  }
   loaded.client = device.plugin.client;
   loaded.device = device.number;
   return std::unique_ptr<Executable>(
@@ -112,9 +115,10 @@ struct Compiled {
 
 Result<Compiled> compile_network(const core::Model& model, const PluginDevice& device, const CompileOptions& options) {
   LB_RETURN_IF_ERROR(check(options, device));
-  if (model.graph() == nullptr)
+  if (model.graph() == nullptr) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("pjrt computes from graphs, and {} is not one", core::quoted(model.name())));
+  }
   LB_RETURN_IF_ERROR(model.check_forms());
   LB_RETURN_IF_ERROR(model.check_bytes());
   Compiled compiled;

@@ -56,7 +56,7 @@ Result<std::shared_ptr<const Client>> Client::create(std::shared_ptr<const Api> 
   preallocate.name = "preallocate";
   preallocate.name_size = std::strlen(preallocate.name);
   preallocate.type = abi::ValueType::kBool;
-  preallocate.truth = false;
+  preallocate.value.truth = false;
   abi::ClientCreateArgs args;
   if (is_for_gpus(*api)) {
     args.options = &preallocate;
@@ -189,9 +189,10 @@ Status Client::download(const OwnedBuffer& buffer, void* data, std::size_t bytes
   abi::ToHostArgs size;
   size.buffer = buffer.get();
   LB_RETURN_IF_ERROR(api_->call(Function::kBufferToHostBuffer, size, Doing::kRunning));
-  if (size.size_of_data != bytes)
+  if (size.size_of_data != bytes) {
     return Status(StatusCode::kInternal, fmt::format("the PJRT plug-in computed a result of {} bytes instead of {}",
                                                      size.size_of_data, bytes));
+  }
   abi::ToHostArgs copy;
   copy.buffer = buffer.get();
   copy.data = data;

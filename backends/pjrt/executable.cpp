@@ -51,10 +51,11 @@ Result<std::vector<std::int32_t>> checked_numbers(const NetworkInput& input, std
     const bool is_id = input.ids_end == 0 || is_padding || (number >= 0 && number < input.ids_end);
     const bool is_of_mask =
         !input.is_mask || number == 0 || number == 1 || (input.may_be_unattended && number == graph::kUnattended);
-    if (!is_id || !is_of_mask)
+    if (!is_id || !is_of_mask) {
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("the input {} has {} at place {}; it must be {}", core::quoted(input.info.name), number,
                                 i, is_id ? "0 or 1, as in a mask" : fmt::format("from 0 to {}", input.ids_end - 1)));
+    }
     checked[i] = static_cast<std::int32_t>(std::clamp<std::int64_t>(number, std::numeric_limits<std::int32_t>::min(),
                                                                     std::numeric_limits<std::int32_t>::max()));
   }

@@ -90,11 +90,12 @@ Result<std::vector<PluginDevice>> Plugins::devices() {
     }
   }
   if (!devices.empty()) return devices;
-  if (places_.empty())
+  if (places_.empty()) {
     return Status(StatusCode::kLibraryNotFound,
                   fmt::format("no PJRT plug-in is named; set {} to the full path of one, such as libtpu.so or "
                               "xla_cuda_plugin.so",
                               kSource));
+  }
   return places_.front().status;
 }
 

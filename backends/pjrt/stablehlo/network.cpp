@@ -72,9 +72,10 @@ Result<Network> NetworkWriter::write() && {
   std::size_t input_count = 0;
   for (const graph::Node& node : graph_.nodes())
     if (std::holds_alternative<graph::Input>(node.op)) ++input_count;
-  if (!input_shapes_.empty() && input_shapes_.size() != input_count)
+  if (!input_shapes_.empty() && input_shapes_.size() != input_count) {
     return Status(StatusCode::kCountMismatch,
                   fmt::format("there are {} shapes for {} inputs", input_shapes_.size(), input_count));
+  }
   values_.resize(graph_.nodes().size());
   for (const bool is_input : {true, false}) {
     for (std::size_t i = 0; i < graph_.nodes().size() && status_.ok(); ++i) {
@@ -96,9 +97,10 @@ Result<Network> NetworkWriter::write() && {
     results.push_back(value(output.value));
     LB_ASSIGN_OR_RETURN(const core::Shape shape, core::Shape::make(results.back().dims));
     network.outputs.push_back({.name = output.name, .type = core::ElementType::kF32, .shape = shape});
-    if (results.back().element != Element::kF32)
+    if (results.back().element != Element::kF32) {
       return Status(StatusCode::kUnsupported, fmt::format("pjrt gives no output in {}: {}",
                                                           word_of(results.back().element), core::quoted(output.name)));
+    }
   }
   network.text = hlo_.finish(results);
   network.inputs = std::move(inputs_);

@@ -239,10 +239,11 @@ Tensor HloText::dot(const Tensor& a, const DotDims& of_a, const Tensor& b, const
   for (const std::size_t axis : of_a.batched)
     dims.push_back(a.dims[axis]);
   const auto add_free = [&](const Tensor& x, const DotDims& of_x) {
-    for (std::size_t axis = 0; axis < x.rank(); ++axis)
+    for (std::size_t axis = 0; axis < x.rank(); ++axis) {
       if (std::ranges::find(of_x.contracted, axis) == of_x.contracted.end() &&
           std::ranges::find(of_x.batched, axis) == of_x.batched.end())
         dims.push_back(x.dims[axis]);
+    }
   };
   add_free(a, of_a);
   add_free(b, of_b);

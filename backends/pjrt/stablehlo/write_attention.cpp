@@ -94,9 +94,10 @@ void NetworkWriter::add_biases(const graph::Attention& op, Scores& scores) {
   }
   if (op.distance_bias) {
     std::vector<std::int32_t> buckets;
-    for (std::int64_t t = 0; t < tokens; ++t)
+    for (std::int64_t t = 0; t < tokens; ++t) {
       for (std::int64_t s = 0; s < tokens; ++s)
         buckets.push_back(static_cast<std::int32_t>(graph::bucket_of(*op.distance_bias, s - t)));
+    }
     const Tensor which =
         table(fmt::format("buckets {} {}", op.distance_bias->table.shape[0], op.distance_bias->farthest), square,
               std::move(buckets));
@@ -116,9 +117,10 @@ Tensor NetworkWriter::allowed(const graph::Attention& op, const Scores& scores) 
     is_allowed = hlo_.binary("and", is_allowed, hlo_.broadcast(near, dims, {scores.tokens, last}));
   };
   if (op.causal) restrict_to(hlo_.compare(s, t, "LE"));
-  if (op.window && *op.window < dims.back())
+  if (op.window && *op.window < dims.back()) {
     restrict_to(hlo_.compare(hlo_.unary("stablehlo.abs", hlo_.binary("subtract", s, t)),
                              static_cast<double>(*op.window), "LE"));
+  }
   return is_allowed;
 }
 

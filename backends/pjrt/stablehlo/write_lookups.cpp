@@ -15,19 +15,23 @@ Tensor NetworkWriter::write(const graph::Input& op) {
   core::Shape& shape = input.info.shape;
   if (!input_shapes_.empty()) {
     const core::Shape& given = input_shapes_[inputs_.size() - 1];
-    if (!given.is_static() || !shape.accepts(given))
+    if (!given.is_static() || !shape.accepts(given)) {
       fail(Status(StatusCode::kShapeMismatch, fmt::format("the input {} is {}; it cannot be {}", core::quoted(op.name),
                                                           shape.to_string(), given.to_string())));
+    }
     shape = given;
   }
-  if (status_.ok() && !shape.is_static())
+  if (status_.ok() && !shape.is_static()) {
     fail(Status(StatusCode::kUnsupported, fmt::format("pjrt needs static shapes, and the input {} is {}",
                                                       core::quoted(op.name), shape.to_string())));
+  }
   const Dims dims(shape.dims().begin(), shape.dims().end());
-  for (const std::int64_t dim : dims)
-    if (dim == 0)
+  for (const std::int64_t dim : dims) {
+    if (dim == 0) {
       fail(Status(StatusCode::kUnsupported, fmt::format("the input {} is {}: pjrt computes no empty tensors",
                                                         core::quoted(op.name), shape.to_string())));
+    }
+  }
   if (input.info.type == ElementType::kF32) return hlo_.argument(dims, Element::kF32);
   // Ids and masks are small numbers, and computing with i64 is slow on accelerators. They go up as i32.
   if (input.info.type == ElementType::kI64) return hlo_.argument(dims, Element::kI32);

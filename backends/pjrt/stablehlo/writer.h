@@ -54,7 +54,7 @@ class NetworkWriter {
   // The scores of softmax, and which of them count; the last two dimensions are T and T, or T, heads of a group and T.
   struct Scores {
     Tensor numbers;
-    std::size_t tokens;  // the place of T of the queries; T of the keys is the last one
+    std::size_t tokens = 0;  // the place of T of the queries; T of the keys is the last one
   };
   // Products of each token's `x` [B,T,heads,w] with the rows of `rows_of` for its distances to all tokens ->
   // [B,heads,T,T]. The distance to token s is t - s, or s - t if `is_reversed`.
@@ -74,7 +74,7 @@ class NetworkWriter {
   Tensor attended(graph::Value mask);
   Tensor activated(const Tensor& x, graph::ActivationFunction function);
   // x [..,I] · weightᵀ [O,I] -> f32 [..,O]
-  Tensor product(const Tensor& x, const graph::Weight& weight);
+  Tensor product(const Tensor& x, const graph::Weight& of);
   // Notes that the value, which must be an input, has ids below `end`, or is a mask.
   void expect_ids(graph::Value ids, std::int64_t end);
   void expect_mask(graph::Value mask, bool may_be_unattended);
