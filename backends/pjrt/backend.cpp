@@ -30,8 +30,10 @@ constexpr unsigned kRequests = 2;
 // An option that is silently ignored would go unnoticed, so it is refused.
 Status check(const CompileOptions& options, const PluginDevice& device) {
   LB_RETURN_IF_ERROR(core::check_counts(options));
-  if (options.precision == Precision::kInt8)
-    return Status(StatusCode::kUnsupported, "pjrt computes in f32, bf16 and f16, but int8 was requested");
+  if (options.precision == Precision::kInt8 || options.precision == Precision::kFast) {
+    return Status(StatusCode::kUnsupported, fmt::format("pjrt computes in f32, bf16 and f16, but {} was requested",
+                                                        core::word_of(options.precision)));
+  }
   if (options.threads != 0) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("pjrt:{} chooses its threads itself; {} were requested", device.name, options.threads));
@@ -41,12 +43,6 @@ Status check(const CompileOptions& options, const PluginDevice& device) {
                                                         core::quoted(options.properties.begin()->first)));
   }
   return {};
-}
-
-// Accelerators have fast products in bf16. A CPU may have to emulate them.
-Precision precision_of(Precision wanted, const PluginDevice& device) {
-  if (wanted != Precision::kFast) return wanted;
-  return kind_of(*device.plugin.client) == core::DeviceKind::kCpu ? Precision::kF32 : Precision::kBF16;
 }
 
 BlobOrigin origin_of(const PluginDevice& device, Precision precision) {
@@ -122,8 +118,7 @@ Result<Compiled> compile_network(const core::Model& model, const PluginDevice& d
   LB_RETURN_IF_ERROR(model.check_forms());
   LB_RETURN_IF_ERROR(model.check_bytes());
   Compiled compiled;
-  LB_ASSIGN_OR_RETURN(compiled.network, write_network(*model.graph()->graph, options.input_shapes,
-                                                      precision_of(options.precision, device)));
+  LB_ASSIGN_OR_RETURN(compiled.network, write_network(*model.graph()->graph, options.input_shapes, options.precision));
   LB_ASSIGN_OR_RETURN(compiled.program, device.plugin.client->compile(compiled.network.text));
   return compiled;
 }
@@ -203,7 +198,7 @@ class PjrtBackend final : public core::Backend, public core::Blobs {
                                                          const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const PluginDevice device, plugins_.device(name));
     LB_ASSIGN_OR_RETURN(Compiled compiled, compile_network(model, device, options));
-    const Precision precision = precision_of(options.precision, device);
+    const Precision precision = options.precision;
     const auto network = std::make_shared<const Network>(std::move(compiled.network));
     const auto graph = model.graph()->graph;
     LB_ASSIGN_OR_RETURN(const std::string program, device.plugin.client->serialize(compiled.program));
@@ -230,19 +225,19 @@ class PjrtBackend final : public core::Backend, public core::Blobs {
     LB_ASSIGN_OR_RETURN(const PluginDevice device, plugins_.device(name));
     LB_ASSIGN_OR_RETURN(const Compiled compiled, compile_network(model, device, options));
     LB_ASSIGN_OR_RETURN(const std::string program, device.plugin.client->serialize(compiled.program));
-    return blob_of(compiled.network, *model.graph()->graph, program, device, precision_of(options.precision, device));
+    return blob_of(compiled.network, *model.graph()->graph, program, device, options.precision);
   }
 
   [[nodiscard]] Status check(const BlobLabel& label, std::string_view name, const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const PluginDevice device, plugins_.device(name));
-    return check_label(label, device, precision_of(options.precision, device));
+    return check_label(label, device, options.precision);
   }
 
   [[nodiscard]] Result<std::unique_ptr<Executable>> load_blob(const Blob& blob, std::string_view name,
                                                               const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const PluginDevice device, plugins_.device(name));
     LB_RETURN_IF_ERROR(pjrt::check(options, device));
-    const Precision precision = precision_of(options.precision, device);
+    const Precision precision = options.precision;
     LB_RETURN_IF_ERROR(check_label(blob, device, precision));
     LB_ASSIGN_OR_RETURN(BlobContent content, read_blob(blob.bytes.bytes));
     const BlobOrigin here = origin_of(device, precision);
