@@ -127,8 +127,8 @@ Result<std::vector<Shapes>> shapes_for(const CompileOptions& options, const Sett
                                                               : for_inputs(item, std::move(given), declared, client));
     }
   }
-  // CPUs and GPUs accept texts of any length.
-  const bool any_length = input.folder && device.kind != core::DeviceKind::kNpu;
+  // CPUs and GPUs accept texts of any length, unless they say otherwise.
+  const bool any_length = input.folder && device.kind != core::DeviceKind::kNpu && !device.traits.static_shapes;
   if (word == kDynamicShapes || any_length || (word == kAutoShapes && !input.folder)) return std::vector<Shapes>(1);
   if (word.empty()) return shapes;
   if (!input.folder) {

@@ -123,7 +123,7 @@ void add_compile(Command& program, Action& chosen) {
       app, "--shapes", options->compile.shapes, "SHAPES",
       "Input shapes: a list such as 1x32,1x128, each for all inputs, or 2x3+3x4 for one shape per input; static: those "
       "of embedding.static_lengths; dynamic: as the model declares them; auto: static if the model embeds text, "
-      "otherwise dynamic. A model that embeds text has static shapes only on NPUs: other devices take any length.")
+      "otherwise dynamic. A model that embeds text has static shapes only on devices that need them, such as NPUs.")
       ->delimiter(',')
       ->words({"auto", "dynamic", "static"});
   add_word(app, "--format", options->compile.format,

@@ -180,6 +180,15 @@ class SetupTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("model.safetensors is not the published file", done.stderr)
 
+    def test_a_pjrt_plugin_that_is_not_the_pinned_one_is_refused(self):
+        self.install(OPENVINO, ONNXRUNTIME)
+        made = 'while [ $# -gt 1 ]; do [ "$1" != --dest ] || { mkdir -p "$2" && echo other >"$2/a.whl"; }; shift; done'
+        self.stand_in(self.venv / "bin" / "python", made)
+        done = self.setup_script("pjrt")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is not the pinned one", done.stderr)
+        self.assertFalse(list((self.root / "build" / "runtime" / "pjrt").iterdir()))
+
     def test_libraries_for_aarch64_come_by_an_apt_that_leaves_the_host_alone(self):
         aarch64 = self.root / "build" / "runtime" / "aarch64"
         for requirement in (OPENVINO, ONNXRUNTIME, f"numpy=={VERSIONS['AARCH64_NUMPY_VERSION']}"):
