@@ -296,18 +296,7 @@ void add_inspect(Command& program, Action& chosen) {
   add_text(app, kModelNames, options->place, "PATH|ORG/NAME",
            "A bundle: a file, or a folder with manifest.json; a model's folder, or its name on the hub; or a .pte.")
       ->required();
-  app.add_flag(
-      "--json", options->json,
-      "Prints {form, schema_version, layout, package_name, package_version, description, "
-      "additional_metadata, files, bytes, components: [{name, variants: [...]}], shared_assets: [{uri, "
-      "folder, files, bytes}], assumed, verification: {files, bytes, unsummed, crc_only, damages}, decisions: "
-      "[{device, variant, "
-      "loads, reason}]}. Of a .pte: {form, bytes, version, constants, named_data, segments, methods: [{name, "
-      "inputs: [{name, kind, type, sizes, dynamism, dim_order, planned}], outputs, planned_bytes, "
-      "delegate_calls, kernel_calls, other_instructions, delegates: [{id, payload, bytes, offset, inline, "
-      "compile_specs}]}], bundle, assumed, verification, decisions, followed}, where bundle is as above. Of a model's "
-      "folder, its specification: {name, input, network, outputs: {NAME: {...}}, files}, or, for a router, {name, "
-      "routes: {query, document}}.");
+  app.add_flag("--json", options->json, "Prints one JSON object, whose members docs/reports.md lists.");
   app.add_flag("--verify", options->verify,
                "Compares every file with its recorded checksum. The exit status is 1 if one has changed. In a .pte, "
                "only the bundle is checked: the program around it has no checksum.");

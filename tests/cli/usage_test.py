@@ -308,3 +308,8 @@ def test_an_empty_query_is_refused(command, tmp_path):
     texts = tmp_path / "notes.txt"
     texts.write_text("a cat\n")
     assert "--query is empty: give the text" in bad(2, command, TINY, "--query", "", texts)
+
+
+def test_members_of_reports_are_not_listed_in_help():
+    """They stand in docs/reports.md, which app/reports/ determines; a list in the help would be a second one."""
+    assert "schema_version" not in good("inspect", "--help").stdout

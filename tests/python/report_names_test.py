@@ -26,6 +26,9 @@ def test_the_lists_are_those_of_the_files():
     [
         ('run("warm"', 'run("warmer"', "runs 'warmer', which is no job of job_table.cpp"),
         ('{"model":', '{"modle":', "'warm' has no argument 'modle' in job_table.cpp"),
+        ("whether it can run the model", "whether it cannot", "warm.py is out of date"),
+        ("    ready: bool", "    ready: int", "warm.py is out of date"),
+        ("class WarmDevice", "class Warmed", "lacks the dataclass WarmDevice of reports/warm.json"),
         (
             '__all__ = ["WarmDevice", "warm"]',
             '__all__ = ["warm"]',
@@ -34,10 +37,16 @@ def test_the_lists_are_those_of_the_files():
     ],
 )
 def test_what_does_not_fit_is_named(tmp_path, text, instead, said):
-    for name in ("scripts/generate_python_reports", "app/job_table.cpp", "python/latebind/__init__.py"):
+    for name in (
+        "scripts/generate_python_reports",
+        "app/job_table.cpp",
+        "python/latebind/__init__.py",
+        "docs/reports.md",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(SOURCE / name, tmp_path / name)
     shutil.copytree(SOURCE / "python" / "latebind" / "_reports", tmp_path / "python" / "latebind" / "_reports")
+    shutil.copytree(SOURCE / "app" / "reports", tmp_path / "app" / "reports")
     assert check(tmp_path).returncode == 0
     file = tmp_path / "python" / "latebind" / "_reports" / "warm.py"
     changed = file.read_text(encoding="utf-8").replace(text, instead)
