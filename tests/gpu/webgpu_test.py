@@ -132,7 +132,7 @@ def test_a_gpu_that_is_unplugged_and_comes_back(tmp_path):
 
         assert device() == DEVICE
         unplugged.touch()
-        assert device() == "native:CPU"
+        assert device().endswith(":CPU")  # the one that comes first depends on the processor
         unplugged.unlink()
         # It is probed after a second, then after two, four and so on.
         wait_for(lambda: device() == DEVICE)
