@@ -215,4 +215,7 @@ if(LATEBIND_BUILD_TESTS)
     find_package(nlohmann_json REQUIRED)
     find_package(GTest REQUIRED)
   endif()
+elseif(LATEBIND_BUILD_FUZZERS)
+  # A fuzz target compares the two readers.
+  find_package(nlohmann_json REQUIRED)
 endif()
