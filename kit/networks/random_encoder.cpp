@@ -1,5 +1,7 @@
 #include "kit/networks/random_encoder.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <optional>
 #include <string>
@@ -58,7 +60,7 @@ class EncoderWeights {
   std::optional<WeightPair> dense;
 
  private:
-  Weight make(const Shape& dims) { return maker_.add("w" + std::to_string(number_++), shape_.weights, dims); }
+  Weight make(const Shape& dims) { return maker_.add(fmt::format("w{}", number_++), shape_.weights, dims); }
   WeightPair linear(std::int64_t in, std::int64_t out) { return {make({out, in}), make({out})}; }
   WeightPair norm() { return {make({shape_.hidden}), make({shape_.hidden})}; }
 
