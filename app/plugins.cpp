@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,7 @@
 #include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
 #include "core/text/nearest_word.h"
+#include "core/vendor/library_names.h"
 
 namespace latebind::app {
 namespace {
@@ -31,17 +34,31 @@ std::string_view plugin_of(std::string_view key) {
   return key.substr(0, key.find('.'));
 }
 
+// The plug-ins that the setting, or in a host of the library the variable, keeps in separate processes.
+std::vector<std::string> isolated_names(const core::BackendSettingTexts& texts) {
+  std::string names = core::text_of(texts, kIsolate);
+  if (names.empty()) names = platform::trusted_environment(kIsolateVariable).value_or("");
+  return core::split_paths(names, core::own_system());
+}
+
 void warn_of_unknown(const core::Registry& registry, const core::BackendSettingTexts& texts) {
-  for (const auto& [key, text] : texts) {
-    const std::string_view name = plugin_of(key);
-    if (name.empty() || registry.find(name) != nullptr) continue;
-    std::vector<std::string_view> known;
-    for (const auto& backend : registry.all())
-      known.push_back(backend->name());
+  std::vector<std::string_view> known;
+  const std::vector<std::string_view> built_in = built_in_backends();
+  for (const auto& backend : registry.all()) {
+    if (std::ranges::find(built_in, backend->name()) == built_in.end()) known.push_back(backend->name());
+  }
+  const auto check = [&](std::string_view key, std::string_view name) {
+    if (std::ranges::find(known, name) != known.end()) return;
     const std::string_view nearest = core::nearest_word(name, known);
     core::log(core::LogLevel::kWarning,
               fmt::format("{} is set, but there is no plug-in {}{}; `latebind backends` lists them", key, name,
                           nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest)));
+  };
+  for (const auto& [key, text] : texts) {
+    if (const std::string_view name = plugin_of(key); !name.empty()) check(key, name);
+  }
+  for (const std::string& name : isolated_names(texts)) {
+    if (name != kIsolateAll) check(kIsolate, name);
   }
 }
 
@@ -62,7 +79,7 @@ core::Result<plugin::OpenedPlugin> open_plugin(const std::string& library, const
   return opened(loaded, settings);
 }
 
-// Opens plug-ins in processes of their own.
+// Opens plug-ins in separate processes.
 plugin::OpenPlugin open_isolated(core::TrialOptions options) {
   return [options = std::move(options)](const std::string& library, const std::string& digest,
                                         const plugin::PluginSettings& settings) -> core::Result<plugin::OpenedPlugin> {
@@ -72,19 +89,6 @@ plugin::OpenPlugin open_isolated(core::TrialOptions options) {
     LB_ASSIGN_OR_RETURN(auto loaded, plugin::load_isolated(platform::path_from_utf8(library), digest, isolation));
     return opened(loaded, settings);
   };
-}
-
-// Whether the setting, or in a host of the library the variable, names the plug-in or all of them.
-bool is_isolated(const core::BackendSettingTexts& texts, std::string_view name) {
-  std::string names = core::text_of(texts, kIsolate);
-  if (names.empty()) names = platform::trusted_environment(kIsolateVariable).value_or("");
-  for (std::string_view rest = names; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(','), rest.size());
-    const std::string_view one = rest.substr(0, end);
-    if (one == name || one == kIsolateAll) return true;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return false;
 }
 
 }  // namespace
@@ -135,11 +139,14 @@ core::ChildCommand hold_command() {
 }
 
 void add_plugins(core::Registry& registry, const core::BackendSettingTexts& texts) {
+  const std::vector<std::string> isolated = isolated_names(texts);
   for (plugin::PluginEntry& entry : find_plugins(texts).entries) {
     if (!entry.is_chosen) continue;
     auto options = plugin_options(texts, entry.manifest.name);
     plugin::OpenPlugin open = open_plugin;
-    if (is_isolated(texts, entry.manifest.name)) open = open_isolated(options.trial);
+    if (std::ranges::any_of(isolated,
+                            [&](const auto& name) { return name == entry.manifest.name || name == kIsolateAll; }))
+      open = open_isolated(options.trial);
     const auto status = registry.add(plugin::make_found_backend(std::move(entry), std::move(open), std::move(options)));
     if (!status.ok()) core::log(core::LogLevel::kError, status.to_string());
   }

@@ -73,6 +73,14 @@ def test_an_isolated_plug_in_computes_the_same(user):
     assert vectors(many) == vectors(embed(user, "--device", "native:CPU", "--strict", input=texts))
 
 
+def test_a_name_in_isolate_that_no_plug_in_has_is_a_warning(user):
+    for name, nearest in (("twim", " (did you mean twin?)"), ("native", "")):
+        done = embed(user, "--device", "native", "--isolate", f"twin, {name}")
+        assert done.returncode == 0, done.stderr
+        assert f"backends.isolate is set, but there is no plug-in {name}{nearest}; `latebind" in done.stderr
+        assert "no plug-in twin" not in done.stderr
+
+
 @pytest.mark.parametrize("isolated", [(), ISOLATED], ids=["here", "isolated"])
 def test_an_error_in_a_run_is_answered_by_the_next_device(user, isolated):
     user.word.write_text("error")
