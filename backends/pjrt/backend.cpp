@@ -30,10 +30,7 @@ constexpr unsigned kRequests = 2;
 // An option that is silently ignored would go unnoticed, so it is refused.
 Status check(const CompileOptions& options, const PluginDevice& device) {
   LB_RETURN_IF_ERROR(core::check_counts(options));
-  if (options.precision == Precision::kInt8 || options.precision == Precision::kFast) {
-    return Status(StatusCode::kUnsupported, fmt::format("pjrt computes in f32, bf16 and f16, but {} was requested",
-                                                        core::word_of(options.precision)));
-  }
+  LB_RETURN_IF_ERROR(element_for(options.precision).status());
   if (options.threads != 0) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("pjrt:{} chooses its threads itself; {} were requested", device.name, options.threads));
@@ -89,18 +86,19 @@ core::ActiveConfig active_of(const PluginDevice& device, const CompileOptions& o
   return active;
 }
 
-Result<std::unique_ptr<Executable>> executable_of(const PluginDevice& device, LoadedProgram loaded,
+// Completes `loaded`, which the executable shares.
+Result<std::unique_ptr<Executable>> executable_of(const PluginDevice& device,
+                                                  const std::shared_ptr<LoadedProgram>& loaded,
                                                   core::ActiveConfig active) {
   const Client& client = *device.plugin.client;
-  LB_ASSIGN_OR_RETURN(const std::size_t results, client.result_count(loaded.program));
-  if (results != loaded.outputs.size()) {
+  LB_ASSIGN_OR_RETURN(const std::size_t results, client.result_count(loaded->program));
+  if (results != loaded->outputs.size()) {
     return Status(StatusCode::kDeviceFailed,
-                  fmt::format("the compiled program has {} results instead of {}", results, loaded.outputs.size()));
+                  fmt::format("the compiled program has {} results instead of {}", results, loaded->outputs.size()));
   }
-  loaded.client = device.plugin.client;
-  loaded.device = device.number;
-  return std::unique_ptr<Executable>(
-      std::make_unique<PjrtExecutable>(std::make_shared<const LoadedProgram>(std::move(loaded)), std::move(active)));
+  loaded->client = device.plugin.client;
+  loaded->device = device.number;
+  return std::unique_ptr<Executable>(std::make_unique<PjrtExecutable>(loaded, std::move(active)));
 }
 
 // A compiled program with what its blob needs.
@@ -123,8 +121,9 @@ Result<Compiled> compile_network(const core::Model& model, const PluginDevice& d
   return compiled;
 }
 
-Result<Blob> blob_of(const Network& network, const graph::Graph& graph, const std::string& program,
+Result<Blob> blob_of(const Network& network, const graph::Graph& graph, const OwnedProgram& compiled,
                      const PluginDevice& device, Precision precision) {
+  LB_ASSIGN_OR_RETURN(const std::string program, device.plugin.client->serialize(compiled));
   BlobContent content{.origin = origin_of(device, precision), .inputs = network.inputs, .outputs = network.outputs};
   content.program = std::as_bytes(std::span(program));
   std::vector<std::vector<std::byte>> kept(network.constants.size());
@@ -201,21 +200,19 @@ class PjrtBackend final : public core::Backend, public core::Blobs {
     const Precision precision = options.precision;
     const auto network = std::make_shared<const Network>(std::move(compiled.network));
     const auto graph = model.graph()->graph;
-    LB_ASSIGN_OR_RETURN(const std::string program, device.plugin.client->serialize(compiled.program));
-    LoadedProgram loaded{
-        .program = std::move(compiled.program), .inputs = network->inputs, .outputs = network->outputs};
+    const auto loaded = std::make_shared<LoadedProgram>(
+        LoadedProgram{.program = std::move(compiled.program), .inputs = network->inputs, .outputs = network->outputs});
     for (const NetworkConstant& constant : network->constants) {
       std::vector<std::byte> kept;
       const std::span<const std::byte> bytes = bytes_of(constant, *graph, kept);
       LB_ASSIGN_OR_RETURN(SharedBuffer buffer,
                           device.plugin.constants->get(device.number, constant.element, constant.dims, bytes));
-      loaded.constants.push_back(std::move(buffer));
+      loaded->constants.push_back(std::move(buffer));
     }
     core::LoadedModel made;
-    LB_ASSIGN_OR_RETURN(made.executable,
-                        executable_of(device, std::move(loaded), active_of(device, options, precision)));
-    made.export_blob = [network, graph, program, device, precision] {
-      return blob_of(*network, *graph, program, device, precision);
+    LB_ASSIGN_OR_RETURN(made.executable, executable_of(device, loaded, active_of(device, options, precision)));
+    made.export_blob = [network, graph, loaded, device, precision] {
+      return blob_of(*network, *graph, loaded->program, device, precision);
     };
     return made;
   }
@@ -224,8 +221,7 @@ class PjrtBackend final : public core::Backend, public core::Blobs {
                                      core::LeftNodes& /*left*/) override {
     LB_ASSIGN_OR_RETURN(const PluginDevice device, plugins_.device(name));
     LB_ASSIGN_OR_RETURN(const Compiled compiled, compile_network(model, device, options));
-    LB_ASSIGN_OR_RETURN(const std::string program, device.plugin.client->serialize(compiled.program));
-    return blob_of(compiled.network, *model.graph()->graph, program, device, options.precision);
+    return blob_of(compiled.network, *model.graph()->graph, compiled.program, device, options.precision);
   }
 
   [[nodiscard]] Status check(const BlobLabel& label, std::string_view name, const CompileOptions& options) override {
@@ -247,16 +243,17 @@ class PjrtBackend final : public core::Backend, public core::Blobs {
           fmt::format("{} in {}", compatibility_of(here), core::word_of(precision)));
     }
     LB_RETURN_IF_ERROR(check_shapes(content.inputs, options.input_shapes));
-    LoadedProgram loaded{.inputs = std::move(content.inputs), .outputs = std::move(content.outputs)};
-    LB_ASSIGN_OR_RETURN(loaded.program, device.plugin.client->load(content.program));
+    const auto loaded = std::make_shared<LoadedProgram>(
+        LoadedProgram{.inputs = std::move(content.inputs), .outputs = std::move(content.outputs)});
+    LB_ASSIGN_OR_RETURN(loaded->program, device.plugin.client->load(content.program));
     for (const BlobConstant& constant : content.constants) {
       LB_ASSIGN_OR_RETURN(SharedBuffer buffer,
                           device.plugin.constants->get(device.number, constant.element, constant.dims, constant.bytes));
-      loaded.constants.push_back(std::move(buffer));
+      loaded->constants.push_back(std::move(buffer));
     }
     core::ActiveConfig active = active_of(device, options, precision);
     active.from_cache = true;
-    return executable_of(device, std::move(loaded), std::move(active));
+    return executable_of(device, loaded, std::move(active));
   }
 
  private:

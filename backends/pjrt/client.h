@@ -53,7 +53,8 @@ class Client : public std::enable_shared_from_this<Client> {
     std::string kind;  // as the plug-in names it: "NVIDIA H100 80GB HBM3"
   };
 
-  // Makes the client of a plug-in, which takes its devices. kDeviceNotFound with the plug-in's reason if it has none.
+  // Creates the plug-in's client, which acquires the devices. kDeviceNotFound, with the plug-in's reason, if there are
+  // none.
   static core::Result<std::shared_ptr<const Client>> create(std::shared_ptr<const Api> api);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;

@@ -108,17 +108,23 @@ Result<Network> NetworkWriter::write() && {
   return network;
 }
 
+Result<Element> element_for(core::Precision precision) {
+  switch (precision) {
+    case core::Precision::kF32:
+      return Element::kF32;
+    case core::Precision::kBF16:
+      return Element::kBF16;
+    case core::Precision::kF16:
+      return Element::kF16;
+    default:
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("pjrt computes in f32, bf16 and f16, but {} was requested", core::word_of(precision)));
+  }
+}
+
 Result<Network> write_network(const graph::Graph& graph, std::span<const core::Shape> input_shapes,
                               core::Precision precision) {
-  Element narrow = Element::kF32;
-  if (precision == core::Precision::kBF16) {
-    narrow = Element::kBF16;
-  } else if (precision == core::Precision::kF16) {
-    narrow = Element::kF16;
-  } else if (precision != core::Precision::kF32) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("pjrt computes in f32, bf16 and f16, but {} was requested", core::word_of(precision)));
-  }
+  LB_ASSIGN_OR_RETURN(const Element narrow, element_for(precision));
   return NetworkWriter(graph, input_shapes, narrow).write();
 }
 

@@ -49,6 +49,9 @@ struct Network {
   std::vector<core::TensorInfo> outputs;  // f32, with static shapes
 };
 
+// Returns the type of products in this precision. kUnsupported for int8 and fast.
+[[nodiscard]] core::Result<Element> element_for(core::Precision precision);
+
 // `input_shapes` are static, one for each input; empty: the shapes that the graph declares. Errors: kUnsupported for an
 // operator or a member that is not written, by name, for a precision other than f32, bf16 and f16, and for shapes that
 // are not static; kShapeMismatch for shapes that the model does not take.

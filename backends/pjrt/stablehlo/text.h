@@ -47,7 +47,7 @@ class HloText {
   Tensor constant(double value, Element element);
 
   Tensor unary(std::string_view op, const Tensor& x);
-  // Of tensors with equal shapes, or of which `b` has the last dimensions of `a`.
+  // The shapes are equal, or `b` has the last dimensions of `a`.
   Tensor binary(std::string_view op, const Tensor& a, const Tensor& b);
   Tensor binary(std::string_view op, const Tensor& a, double b) { return binary(op, a, constant(b, a.element)); }
   // `how` is EQ, NE, GE, LE …; b as in binary().

@@ -58,8 +58,9 @@ Tensor NetworkWriter::distance_products(const graph::Disentangled& terms, graph:
   const Tensor rows =
       hlo_.convert(hlo_.reshape(hlo_.rows(value(rows_of), which), {distances, heads, x.dims[3]}), narrow_);
   const Tensor all = hlo_.dot(x, {{3}, {2}}, rows, {{2}, {1}}, Element::kF32);  // [heads,B,T,2T-1]
-  // Token s of row t is at s - t + T-1. With one column more, that is t(2T-1) + s + T-1 in the row-major order: rows of
-  // 2T-1 numbers again, each of which begins with its T tokens.
+  // Row t has the product for token s in column s - t + T-1. With one more column, that product is at t(2T-1) + s + T-1
+  // in row-major order. So, without the first T-1 numbers, row t of a table with 2T-1 columns begins with the T
+  // products.
   const Tensor flat = hlo_.reshape(hlo_.pad(all, 3, 0, 1), {heads, texts, 2 * tokens * tokens});
   const Tensor shifted = hlo_.slice(flat, 2, tokens - 1, tokens * distances);
   const Tensor square = hlo_.slice(hlo_.reshape(shifted, {heads, texts, tokens, distances}), 3, 0, tokens);

@@ -12,7 +12,7 @@ using graph::PoolingMode;
 
 namespace {
 
-// Of which definitions say that a norm or a count is at least so much.
+// The least norm and the least count in the definitions of the operators.
 constexpr double kLeastNorm = 1e-12;
 constexpr double kLeastCount = 1e-9;
 
@@ -105,7 +105,7 @@ Tensor NetworkWriter::write(const graph::Pool& op) {
     return hlo_.maximum(hlo_.select(in_columns, x, -std::numeric_limits<double>::infinity()), 1);
   const Tensor ones = hlo_.convert(is_token, Element::kF32);
   const Tensor count = hlo_.sum(ones, 1);
-  // Padding may have any numbers, also such that are not finite.
+  // Padding may have any numbers, including infinities and NaN.
   const Tensor tokens = hlo_.select(in_columns, x, 0.0);
   const auto divided = [&](const Tensor& sum, const Tensor& by) {
     return hlo_.binary("divide", sum, hlo_.along(by, vectors, 1));
