@@ -8,7 +8,7 @@ import subprocess
 
 import numpy
 import pytest
-from support import MODEL, OPENVINO_GONE, PROGRAM, SOURCE, TINY, VENDORS_FIRST, bad, good, run, with_small_files
+from support import MODEL, OPENVINO_GONE, PROGRAM, SOURCE, TINY, VENDORS_FIRST, bad, good, needs_native_int8, run, with_small_files
 
 TEXTS = """The cat sits on the mat
 
@@ -293,10 +293,7 @@ def test_another_model_or_other_options_make_the_index_anew_and_say_so(folder):
 
 
 def test_another_precision_makes_the_index_anew(folder):
-    tried = run("embed", "--model", TINY, "--device", "native", "--precision", "int8", "-q", "--text", "a")
-    if tried.returncode != 0:
-        assert "but int8 was requested" in tried.stderr, tried.stderr
-        pytest.skip("native computes in int8 on processors with VNNI only")
+    needs_native_int8(TINY)
     indexed(folder, model=TINY)
     report, said = indexed(folder, "--precision", "int8", model=TINY)
     assert report["embedded_files"] == 2 and "is built again" in said and "precision" in said, said

@@ -7,6 +7,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
 PROGRAM = Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "bin" / "latebind"
 # The real model, which scripts/setup puts there, and a tiny one of the same family for whatever needs many texts.
@@ -59,6 +61,14 @@ def good(*arguments, **options):
     done = run(*arguments, **options)
     assert done.returncode == 0, done.stderr
     return done
+
+
+def needs_native_int8(model):
+    """Skips the test where `native` says that the processor has no int8."""
+    tried = run("embed", model, "--device", "native:CPU", "--precision", "int8", "-q", "--text", "a")
+    if tried.returncode != 0:
+        assert "but int8 was requested" in tried.stderr, tried.stderr
+        pytest.skip("native computes in int8 on processors with VNNI only")
 
 
 def bad(code, *arguments, **options):
