@@ -32,7 +32,7 @@ class Sum final : public Executable {
     active_.backend = kBackendName;
     active_.device = std::move(device);
     active_.device_full_name = "additions in a loop";
-    active_.runtime_version = kVersion;
+    active_.runtime_version = std::string(kVersion);
     active_.threads = 1;
   }
 
@@ -80,7 +80,7 @@ class ToyBackend final : public core::Backend {
     device.name = "CPU";
     device.kind = core::DeviceKind::kCpu;
     device.full_name = "additions in a loop";
-    device.runtime_version = kVersion;
+    device.runtime_version = std::string(kVersion);
     return std::vector{std::move(device)};
   }
 
