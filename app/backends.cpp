@@ -35,8 +35,9 @@ constexpr core::BackendSetting kShared[] = {
      "The program `latebind`, which tries plug-ins and ONNX Runtime's plugin providers, and compiles with these, in "
      "separate processes. Empty: this program, or the one beside Latebind's library."},
     {kIsolate, kIsolateVariable, "--isolate", "NAMES",
-     "Plug-ins that are kept in processes of their own, separated by commas; all for every one. A crash then costs the "
-     "runs in that process and nothing else, and a run takes some microseconds longer (docs/plugins.md)."}};
+     "Plug-ins that run in separate processes, as a list with commas; all for every plug-in. A crash then costs only "
+     "the "
+     "runs in its process, and each run takes some microseconds longer (docs/plugins.md)."}};
 
 }  // namespace
 

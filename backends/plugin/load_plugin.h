@@ -43,7 +43,7 @@ struct Plugin {
   std::filesystem::path file;  // empty for a table in this program
   std::string digest;          // SHA-256 of the file; empty for a table in this program
   platform::MadeIn opened{};   // in a child made by fork() it cannot be used
-  // Creates the state of a plug-in in a process of its own, instead of slots.create(); empty for others.
+  // Creates the state of an isolated plug-in instead of slots.create(). Empty for other plug-ins.
   std::function<void(const lbb_pair* const* settings, std::size_t count, lbb_backend** backend)> create{};
 
   // Returns the value of each setting that is given. kInvalidArgument names a key that the plug-in does not have, or a

@@ -1,5 +1,5 @@
-// The host as a plug-in in the process of its own sees it: what the plug-in gives goes into a message or into shared
-// memory, and weights come from HeldModel. The objects live in one call, on one thread.
+// The host that an isolated plug-in sees. What the plug-in gives goes into a message or into shared memory, and weights
+// come from HeldModel. The objects live in one call, on one thread.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ struct AlignedFree {
 };
 using Block = std::unique_ptr<std::byte, AlignedFree>;
 
-// Where the outputs of one run go: behind the inputs in the lane's memory, or into blocks of their own.
+// Where the outputs of one run go: behind the inputs in the lane's memory, or into separate blocks.
 struct Place {
   std::span<std::byte> memory;
   std::size_t at = 0;

@@ -144,7 +144,7 @@ lbb_code send_model(lbb_backend* backend, Ask what, const lbb_model& model, cons
   std::vector<std::span<const std::byte>> blocks;
   write_model(question, own_host(), model, blocks);
   if (question.bytes().size() > kQuestionMax)
-    return own_host().fail(error, LBB_UNSUPPORTED, "the graph is too large for a plug-in in a process of its own");
+    return own_host().fail(error, LBB_UNSUPPORTED, "the graph is too large for an isolated plug-in");
   const auto memory = shared(blocks);
   if (!memory.ok()) return failed(error, memory.status());
   const auto living = of(backend).living();
@@ -355,7 +355,7 @@ Result<PluginPointer> load_isolated(const std::filesystem::path& library, std::s
   LB_ASSIGN_OR_RETURN(const auto made, read_about(*about, place));
   made->file = library;
   made->digest = std::move(digest);
-  // The first state gets the process that has described the plug-in, each later one a process of its own.
+  // The first state uses the process that described the plug-in. Each later state starts another process.
   const auto spare = std::make_shared<std::atomic<SessionPointer>>(std::move(session));
   made->create = [isolation, place, spare, name = made->name](const lbb_pair* const* settings, std::size_t count,
                                                               lbb_backend** backend) {

@@ -1,9 +1,9 @@
-// An isolated plug-in: its library is opened in a process of its own, which lives as long as the backend, and its table
-// of functions asks that process. Tensors are in memory that both processes share, weights in the files where they are.
+// An isolated plug-in: a separate process opens its library and lives as long as the backend. The functions of the
+// plug-in's table send questions to that process. Both processes share the memory of tensors and map files of weights.
 //
-// A process that crashes, leaves or does not stop a run that is over costs the calls that are running in it: they are
-// kDeviceFailed, and models must be loaded again, which starts another process. What the process answers is not
-// trusted. A plug-in in another process has no blobs and no buffers. Functions may be called from any thread.
+// If the process crashes, exits, or goes on with a run that is over, the calls in it return kDeviceFailed. Models must
+// then be loaded again, which starts another process. Answers of the process are not trusted. An isolated plug-in has
+// no blobs and no buffers. Functions may be called from any thread.
 #pragma once
 
 #include <chrono>

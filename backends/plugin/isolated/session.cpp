@@ -49,7 +49,7 @@ Result<std::shared_ptr<Session>> Session::start(const std::filesystem::path& pro
   auto said = platform::receive_message(socket, kAnswerMax);
   if (!said.ok()) return session->end({});
   about = std::make_unique<Reader>(*std::move(said));
-  core::log(core::LogLevel::kDebug, fmt::format("{} is in a process of its own", library));
+  core::log(core::LogLevel::kDebug, fmt::format("{} runs in a separate process", library));
   return session;
 }
 

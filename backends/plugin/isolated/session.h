@@ -1,6 +1,6 @@
-// Session: the process of an isolated plug-in, as the program sees it. It asks questions on lanes, each of which is
-// used by one thread at a time, and ends the process when that leaves, breaks the rules of messages or does not answer
-// in time. A session that has ended stays so. May be used from any thread.
+// Session: the program's side of an isolated plug-in's process. The program asks questions on lanes, and one thread at
+// a time uses a lane. The session ends when the process exits, sends a message that breaks the rules, or does not
+// answer in time. A session that has ended stays ended. May be used from any thread.
 #pragma once
 
 #include <chrono>

@@ -73,7 +73,7 @@ class Reader {
   std::int32_t code() { return static_cast<std::int32_t>(number()); }
   std::uint32_t small() { return static_cast<std::uint32_t>(number()); }
   const char* text();
-  // The number of things to come, of which each takes at least a number.
+  // Reads how many items follow. Each takes at least eight bytes, so the size of the message bounds the count.
   std::size_t count();
   template <class T>
   const T* list(std::size_t& count) {
